@@ -1,0 +1,83 @@
+"""What a released experiment says: integer totals first, everything else computed from them or beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leakscale.models import Condition, Domain, ModelState
+
+__all__ = ["CellTotal", "Disclosure", "Effect", "Estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class CellTotal:
+    """Integer outcome of one condition in one model state, over one domain.
+
+    Source: LeakScale E.2 (Table 11).
+    """
+
+    domain: Domain
+    condition: Condition
+    state: ModelState
+    family_count: int
+    draw_count: int
+    """Draws over all families of the cell."""
+    correct_count: int
+    """Draws whose artifact passes every hidden fixture."""
+    valid_count: int
+    """Draws whose answer is one of the four exact strings."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of correct draws, in [0, 1]."""
+        return self.correct_count / self.draw_count
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A difference of accuracies with its interval, in [-1, 1] or [-2, 2] for a difference in differences."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The exposure effect and the two changes it is the difference of."""
+
+    domain: Domain | None
+    """None: all domains pooled."""
+    effect: Estimate
+    """Difference in differences: C2 change minus C0 drift."""
+    c0_drift: Estimate
+    """Adapted minus base accuracy of the no-key control."""
+    c2_change: Estimate
+    """Adapted minus base accuracy under targeted exposure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """Numbers the server released for one experiment, once, signed."""
+
+    experiment_id: str
+    edition_id: str
+    edition_kind: str
+    """`practice` (its truth can be rebuilt by its author) or `private`."""
+    commitment_root: str
+    """Hex SHA-256 root over the edition's nonced associations, logged before the first bank opened."""
+    assurance_level: str
+    """`L0` one party, one machine; `L1` one party trains and submits; `L2` trainer is not submitter; `L3` attested."""
+    totals: tuple[CellTotal, ...]
+    effects: tuple[Effect, ...]
+    """Pooled first, then one per domain."""
+    confidence: float
+    """Of every interval, e.g. 0.95."""
+    resample_count: int
+    bootstrap_seed: int
+    payload: bytes
+    """Canonical JSON of everything above: the bytes that were signed."""
+    signature: bytes
+    """Ed25519 over `payload`."""
+    public_key: bytes
+    """Raw Ed25519 key of the server, 32 bytes."""
