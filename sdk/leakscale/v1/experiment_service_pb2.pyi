@@ -1,0 +1,55 @@
+from leakscale.v1 import resources_pb2 as _resources_pb2
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class CreateExperimentRequest(_message.Message):
+    __slots__ = ("experiment_id", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed")
+    EXPERIMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    EDITION_FIELD_NUMBER: _ClassVar[int]
+    MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
+    DRAW_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BANK_SEED_FIELD_NUMBER: _ClassVar[int]
+    RESAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BOOTSTRAP_SEED_FIELD_NUMBER: _ClassVar[int]
+    experiment_id: str
+    edition: str
+    model_label: str
+    draw_count: int
+    bank_seed: int
+    resample_count: int
+    bootstrap_seed: int
+    def __init__(self, experiment_id: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ...) -> None: ...
+
+class CreateExperimentResponse(_message.Message):
+    __slots__ = ("experiment",)
+    EXPERIMENT_FIELD_NUMBER: _ClassVar[int]
+    experiment: _resources_pb2.Experiment
+    def __init__(self, experiment: _Optional[_Union[_resources_pb2.Experiment, _Mapping]] = ...) -> None: ...
+
+class GetExperimentRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetExperimentResponse(_message.Message):
+    __slots__ = ("experiment",)
+    EXPERIMENT_FIELD_NUMBER: _ClassVar[int]
+    experiment: _resources_pb2.Experiment
+    def __init__(self, experiment: _Optional[_Union[_resources_pb2.Experiment, _Mapping]] = ...) -> None: ...
+
+class DiscloseExperimentRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class DiscloseExperimentResponse(_message.Message):
+    __slots__ = ("disclosure",)
+    DISCLOSURE_FIELD_NUMBER: _ClassVar[int]
+    disclosure: _resources_pb2.Disclosure
+    def __init__(self, disclosure: _Optional[_Union[_resources_pb2.Disclosure, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,211 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from leakscale.v1 import enums_pb2 as _enums_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Candidate(_message.Message):
+    __slots__ = ("text", "answer")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    answer: str
+    def __init__(self, text: _Optional[str] = ..., answer: _Optional[str] = ...) -> None: ...
+
+class Family(_message.Message):
+    __slots__ = ("name", "domain", "shape_id", "ring", "task", "inputs", "key", "candidates")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_ID_FIELD_NUMBER: _ClassVar[int]
+    RING_FIELD_NUMBER: _ClassVar[int]
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    domain: _enums_pb2.Domain
+    shape_id: str
+    ring: _enums_pb2.Ring
+    task: str
+    inputs: _containers.RepeatedScalarFieldContainer[str]
+    key: str
+    candidates: _containers.RepeatedCompositeFieldContainer[Candidate]
+    def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., shape_id: _Optional[str] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ..., task: _Optional[str] = ..., inputs: _Optional[_Iterable[str]] = ..., key: _Optional[str] = ..., candidates: _Optional[_Iterable[_Union[Candidate, _Mapping]]] = ...) -> None: ...
+
+class Edition(_message.Message):
+    __slots__ = ("name", "kind", "phase", "families_per_cell", "shape_ids", "certified_count", "family_count", "commitment_root", "certificates_digest", "create_time", "freeze_time")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    FAMILIES_PER_CELL_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_IDS_FIELD_NUMBER: _ClassVar[int]
+    CERTIFIED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    COMMITMENT_ROOT_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATES_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    FREEZE_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    kind: _enums_pb2.EditionKind
+    phase: _enums_pb2.EditionPhase
+    families_per_cell: int
+    shape_ids: _containers.RepeatedScalarFieldContainer[str]
+    certified_count: int
+    family_count: int
+    commitment_root: bytes
+    certificates_digest: bytes
+    create_time: _timestamp_pb2.Timestamp
+    freeze_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[_enums_pb2.EditionKind, str]] = ..., phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., families_per_cell: _Optional[int] = ..., shape_ids: _Optional[_Iterable[str]] = ..., certified_count: _Optional[int] = ..., family_count: _Optional[int] = ..., commitment_root: _Optional[bytes] = ..., certificates_digest: _Optional[bytes] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class Certificate(_message.Message):
+    __slots__ = ("family", "payload", "signature", "payload_digest")
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    family: str
+    payload: bytes
+    signature: bytes
+    payload_digest: bytes
+    def __init__(self, family: _Optional[str] = ..., payload: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., payload_digest: _Optional[bytes] = ...) -> None: ...
+
+class Figure(_message.Message):
+    __slots__ = ("label", "value")
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    label: str
+    value: int
+    def __init__(self, label: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+
+class Rejection(_message.Message):
+    __slots__ = ("rule", "message", "figures")
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    FIGURES_FIELD_NUMBER: _ClassVar[int]
+    rule: str
+    message: str
+    figures: _containers.RepeatedCompositeFieldContainer[Figure]
+    def __init__(self, rule: _Optional[str] = ..., message: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ...) -> None: ...
+
+class Grant(_message.Message):
+    __slots__ = ("name", "create_time", "redeem_time")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    REDEEM_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    create_time: _timestamp_pb2.Timestamp
+    redeem_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., redeem_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ChatMessage(_message.Message):
+    __slots__ = ("role", "content")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    role: str
+    content: str
+    def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ...) -> None: ...
+
+class TrainingRecord(_message.Message):
+    __slots__ = ("record_id", "source", "prompt", "completion")
+    RECORD_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PROMPT_FIELD_NUMBER: _ClassVar[int]
+    COMPLETION_FIELD_NUMBER: _ClassVar[int]
+    record_id: str
+    source: str
+    prompt: _containers.RepeatedCompositeFieldContainer[ChatMessage]
+    completion: str
+    def __init__(self, record_id: _Optional[str] = ..., source: _Optional[str] = ..., prompt: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., completion: _Optional[str] = ...) -> None: ...
+
+class Bank(_message.Message):
+    __slots__ = ("name", "domain", "state", "phase", "case_count", "answered_count")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    CASE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    domain: _enums_pb2.Domain
+    state: _enums_pb2.ModelState
+    phase: _enums_pb2.BankPhase
+    case_count: int
+    answered_count: int
+    def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., state: _Optional[_Union[_enums_pb2.ModelState, str]] = ..., phase: _Optional[_Union[_enums_pb2.BankPhase, str]] = ..., case_count: _Optional[int] = ..., answered_count: _Optional[int] = ...) -> None: ...
+
+class Experiment(_message.Message):
+    __slots__ = ("name", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "banks", "create_time")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    EDITION_FIELD_NUMBER: _ClassVar[int]
+    MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
+    DRAW_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BANK_SEED_FIELD_NUMBER: _ClassVar[int]
+    RESAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BOOTSTRAP_SEED_FIELD_NUMBER: _ClassVar[int]
+    BANKS_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    edition: str
+    model_label: str
+    draw_count: int
+    bank_seed: int
+    resample_count: int
+    bootstrap_seed: int
+    banks: _containers.RepeatedCompositeFieldContainer[Bank]
+    create_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., banks: _Optional[_Iterable[_Union[Bank, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class Answer(_message.Message):
+    __slots__ = ("family_id", "draw", "text")
+    FAMILY_ID_FIELD_NUMBER: _ClassVar[int]
+    DRAW_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    family_id: str
+    draw: int
+    text: str
+    def __init__(self, family_id: _Optional[str] = ..., draw: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Receipt(_message.Message):
+    __slots__ = ("bank", "answers_digest", "case_count", "ledger_index")
+    BANK_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    CASE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    LEDGER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    bank: str
+    answers_digest: bytes
+    case_count: int
+    ledger_index: int
+    def __init__(self, bank: _Optional[str] = ..., answers_digest: _Optional[bytes] = ..., case_count: _Optional[int] = ..., ledger_index: _Optional[int] = ...) -> None: ...
+
+class Disclosure(_message.Message):
+    __slots__ = ("experiment", "payload", "signature", "public_key", "ledger_index")
+    EXPERIMENT_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
+    LEDGER_INDEX_FIELD_NUMBER: _ClassVar[int]
+    experiment: str
+    payload: bytes
+    signature: bytes
+    public_key: bytes
+    ledger_index: int
+    def __init__(self, experiment: _Optional[str] = ..., payload: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., public_key: _Optional[bytes] = ..., ledger_index: _Optional[int] = ...) -> None: ...
+
+class LedgerHead(_message.Message):
+    __slots__ = ("entry_count", "root", "signature", "public_key")
+    ENTRY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ROOT_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
+    entry_count: int
+    root: bytes
+    signature: bytes
+    public_key: bytes
+    def __init__(self, entry_count: _Optional[int] = ..., root: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., public_key: _Optional[bytes] = ...) -> None: ...
