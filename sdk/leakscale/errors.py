@@ -1,0 +1,179 @@
+"""Every error the SDK raises.
+
+    LeakScaleError
+    ├── InvalidRequestError          a value breaks a rule
+    ├── NotFoundError                a named thing does not exist
+    ├── PreconditionError            right request, wrong moment
+    │   ├── NotCertifiedError
+    │   ├── NotFrozenError
+    │   ├── NotSealedError
+    │   └── AlreadyDoneError
+    ├── ConflictError                the same name stands for something else already
+    ├── AuthenticationError          no token
+    ├── PermissionDeniedError        a token the server does not accept
+    ├── BusyError                    too much in flight; try again
+    ├── UnavailableError             no server there, or it is starting or stopping
+    ├── StorageFullError             a disk is full
+    ├── DeadlineError                the call took longer than its deadline
+    ├── IntegrityError               bytes do not match their digest or signature
+    ├── ServerError                  a fault of the server, not of the request
+    └── ModelError                   a model, tokenizer or adapter cannot be used as asked
+
+A message names its subject, the rule, the value and the next step, in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from leakscale.v1 import enums_pb2
+
+__all__ = [
+    "REASONS",
+    "AlreadyDoneError",
+    "AuthenticationError",
+    "BusyError",
+    "ConflictError",
+    "DeadlineError",
+    "IntegrityError",
+    "InvalidRequestError",
+    "LeakScaleError",
+    "ModelError",
+    "NotCertifiedError",
+    "NotFoundError",
+    "NotFrozenError",
+    "NotSealedError",
+    "PermissionDeniedError",
+    "PreconditionError",
+    "ServerError",
+    "StorageFullError",
+    "UnavailableError",
+    "from_rpc_error",
+]
+
+
+class LeakScaleError(Exception):
+    """Base of every error that the SDK raises on purpose."""
+
+
+class InvalidRequestError(LeakScaleError):
+    """A value breaks a rule; the message names both."""
+
+
+class NotFoundError(LeakScaleError):
+    """A named resource or file does not exist."""
+
+
+class PreconditionError(LeakScaleError):
+    """The request is right, the moment is wrong."""
+
+
+class NotCertifiedError(PreconditionError):
+    """A family of the edition has no certificate."""
+
+
+class NotFrozenError(PreconditionError):
+    """The edition is still a draft."""
+
+
+class NotSealedError(PreconditionError):
+    """A bank is not sealed, or not complete enough to be."""
+
+
+class AlreadyDoneError(PreconditionError):
+    """A grant was redeemed, or a bank was sealed, by an earlier request."""
+
+
+class ConflictError(LeakScaleError):
+    """The same name stands for something else already."""
+
+
+class AuthenticationError(LeakScaleError):
+    """The call carried no token."""
+
+
+class PermissionDeniedError(LeakScaleError):
+    """The server does not accept the token."""
+
+
+class BusyError(LeakScaleError):
+    """Too much work is in flight on the server; try again."""
+
+
+class UnavailableError(LeakScaleError):
+    """No server answers there, or it is starting or stopping."""
+
+
+class StorageFullError(LeakScaleError):
+    """A disk is full; nothing that was acknowledged is lost."""
+
+
+class DeadlineError(LeakScaleError):
+    """The call took longer than its deadline."""
+
+
+class IntegrityError(LeakScaleError):
+    """Bytes do not match their digest or signature."""
+
+
+class ServerError(LeakScaleError):
+    """A fault of the server, not of the request."""
+
+
+class ModelError(LeakScaleError):
+    """A model, tokenizer or adapter cannot be used as asked."""
+
+
+REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
+    enums_pb2.ERROR_REASON_INVALID_REQUEST: InvalidRequestError,
+    enums_pb2.ERROR_REASON_NOT_FOUND: NotFoundError,
+    enums_pb2.ERROR_REASON_NOT_CERTIFIED: NotCertifiedError,
+    enums_pb2.ERROR_REASON_NOT_FROZEN: NotFrozenError,
+    enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
+    enums_pb2.ERROR_REASON_ALREADY_DONE: AlreadyDoneError,
+    enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
+    enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,
+    enums_pb2.ERROR_REASON_TOKEN_REFUSED: PermissionDeniedError,
+    enums_pb2.ERROR_REASON_QUEUE_FULL: BusyError,
+    enums_pb2.ERROR_REASON_UNAVAILABLE: UnavailableError,
+    enums_pb2.ERROR_REASON_SANDBOX_FAULT: ServerError,
+    enums_pb2.ERROR_REASON_INTEGRITY_FAILURE: IntegrityError,
+    enums_pb2.ERROR_REASON_STORAGE_FULL: StorageFullError,
+    enums_pb2.ERROR_REASON_INTERNAL: ServerError,
+}
+"""Class that each `ErrorReason` of the wire raises; a test proves that none is missing."""
+
+_CODES: Final[Mapping[grpc.StatusCode, type[LeakScaleError]]] = {
+    grpc.StatusCode.UNAVAILABLE: UnavailableError,
+    grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineError,
+    grpc.StatusCode.UNAUTHENTICATED: AuthenticationError,
+    grpc.StatusCode.PERMISSION_DENIED: PermissionDeniedError,
+    grpc.StatusCode.INVALID_ARGUMENT: InvalidRequestError,
+    grpc.StatusCode.NOT_FOUND: NotFoundError,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: BusyError,
+}
+
+
+def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
+    """Turn a failed call into the SDK's own error.
+
+    The reason in the status details decides; a failure that never reached the service (no server, wrong protocol) has
+    none, and its code decides.
+    """
+    status = rpc_status.from_call(error)
+    for detail in status.details if status else ():
+        info = error_details_pb2.ErrorInfo()
+        if detail.Is(info.DESCRIPTOR) and detail.Unpack(info) and info.domain == "leakscale":
+            reason = enums_pb2.ErrorReason.Value(info.reason) if info.reason in enums_pb2.ErrorReason.keys() else 0  # noqa: SIM118
+            return REASONS.get(reason, ServerError)(status.message)
+    code, details = error.code(), error.details()
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return UnavailableError(
+            f"no LeakScale server answers at {target}; start one with `leakscale server start` or check --server"
+        )
+    return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
