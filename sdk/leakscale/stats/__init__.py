@@ -1,0 +1,31 @@
+"""Estimators with their intervals, on numpy and scipy alone.
+
+Counts stay integers until the last division, no global random state is read or written, and data that cannot carry an
+interval says so in a typed state instead of a NaN.
+"""
+
+from leakscale.stats.did import DidResult, difference_in_differences
+from leakscale.stats.errors import (
+    EmptyCellError,
+    OutcomeError,
+    ParameterError,
+    SeedRequiredError,
+    StatisticsError,
+    UnsupportedMethodError,
+)
+from leakscale.stats.intervals import Interval, IntervalState
+from leakscale.stats.outcomes import Outcomes
+
+__all__ = [
+    "DidResult",
+    "EmptyCellError",
+    "Interval",
+    "IntervalState",
+    "OutcomeError",
+    "Outcomes",
+    "ParameterError",
+    "SeedRequiredError",
+    "StatisticsError",
+    "UnsupportedMethodError",
+    "difference_in_differences",
+]
