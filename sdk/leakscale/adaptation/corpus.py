@@ -1,0 +1,65 @@
+"""The records of an adaptation, checked, encoded and counted out for one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transformers import PreTrainedTokenizerBase
+
+from leakscale.adaptation.digests import json_digest
+from leakscale.adaptation.rendering import EncodedRecord, encode_record
+from leakscale.errors import InvalidRequestError
+from leakscale.models import TrainingRecord, TrainingSource
+
+__all__ = ["EXPOSED_SOURCES", "Corpus", "encode_corpus"]
+
+EXPOSED_SOURCES: Final = frozenset({TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP})
+"""Records that carry a leaked association; the others preserve the form of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """An encoded corpus; its digest does not depend on the order in which the records came."""
+
+    records: tuple[EncodedRecord, ...]
+    """Sorted by record id, each once."""
+    exposed: tuple[EncodedRecord, ...]
+    digest: str
+
+    def plan(self, repeat_count: int) -> list[EncodedRecord]:
+        """Return the records of one epoch before shuffling: exposed ones repeated, the others once."""
+        exposed_ids = {record.record_id for record in self.exposed}
+        return [
+            record
+            for record in self.records
+            for _ in range(repeat_count if record.record_id in exposed_ids else 1)
+        ]
+
+
+def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[TrainingRecord]) -> Corpus:
+    """Encode every record, or refuse the corpus at the first that cannot be masked.
+
+    Raises:
+        InvalidRequestError: If the corpus holds no exposed record, or an id twice.
+        ModelError: If a record cannot be masked under the model's chat template.
+    """
+    ordered = sorted(records, key=lambda record: record.record_id)
+    for one, other in zip(ordered, ordered[1:], strict=False):
+        if one.record_id == other.record_id:
+            raise InvalidRequestError(f"training record '{one.record_id}' comes twice; give each record its own id")
+    if not any(record.source in EXPOSED_SOURCES for record in ordered):
+        raise InvalidRequestError("the corpus holds no exposed record, so nothing could be measured; redeem a grant")
+    encoded = [encode_record(tokenizer, record) for record in ordered]
+    exposed = [item for item, record in zip(encoded, ordered, strict=True) if record.source in EXPOSED_SOURCES]
+    return Corpus(tuple(encoded), tuple(exposed), _digest(ordered))
+
+
+def _digest(ordered: Sequence[TrainingRecord]) -> str:
+    return json_digest(
+        [
+            [record.record_id, record.source, [[turn.role, turn.content] for turn in record.prompt], record.completion]
+            for record in ordered
+        ]
+    )
