@@ -25,7 +25,7 @@ A message names its subject, the rule, the value and the next step, in one line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 import grpc
 from google.rpc import error_details_pb2
@@ -165,7 +165,7 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
     The reason in the status details decides; a failure that never reached the service (no server, wrong protocol) has
     none, and its code decides.
     """
-    status = rpc_status.from_call(error)
+    status = rpc_status.from_call(cast(grpc.Call, error))
     for detail in status.details if status else ():
         info = error_details_pb2.ErrorInfo()
         if detail.Is(info.DESCRIPTOR) and detail.Unpack(info) and info.domain == "leakscale":

@@ -1,0 +1,1 @@
+"""The LeakScale server: builds families, runs candidates in sandboxes, certifies, freezes and scores."""

@@ -1,0 +1,197 @@
+"""Put the server together. Every part is made here and handed to what needs it; nothing is global."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from leakscale.v1 import (
+    bank_service_pb2_grpc,
+    certification_service_pb2_grpc,
+    edition_service_pb2_grpc,
+    experiment_service_pb2_grpc,
+    grant_service_pb2_grpc,
+    ledger_service_pb2_grpc,
+    server_service_pb2_grpc,
+)
+
+from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.registry.editions import EditionRegistry
+from leakscale_server.registry.experiments import ExperimentRegistry
+from leakscale_server.registry.grants import GrantRegistry
+from leakscale_server.sandbox_pool import Backend, BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.services.editions import CertificationService, EditionService
+from leakscale_server.services.experiments import BankService, ExperimentService
+from leakscale_server.services.gate import Gate
+from leakscale_server.services.grants import GrantService
+from leakscale_server.services.server import LedgerService, ServerService
+from leakscale_server.store.database import InsertOnlyDatabase
+from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.registry_tables import open_registry
+from leakscale_server.store.signing import Signer
+from leakscale_server.store.vault import open_vault
+
+__all__ = ["RunningServer", "serve"]
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that answers."""
+
+    target: str
+    """Address that a client connects to."""
+    token: str
+    backend: str
+    grpc_server: grpc.Server
+    health: health.HealthServicer
+
+
+@contextmanager
+def serve(config: ServerConfig) -> Iterator[RunningServer]:
+    """Start a server and stop it at the end: not serving, drain, close sandboxes, close databases.
+
+    Raises:
+        ConfigError: If a setting cannot work or the address is taken.
+        BackendUnavailable: If this host cannot run the sandbox.
+    """
+    config.check()
+    with ExitStack() as stack:
+        _make_private(config.data_dir)
+        stack.enter_context(_sole_owner(config.data_dir))
+        backend = stack.enter_context(_backend(config))
+        pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
+        registry = open_registry(config.data_dir)
+        stack.callback(registry.close)
+        vault = open_vault(config.data_dir)
+        stack.callback(vault.close)
+        server, health_servicer = _grpc_server(config, token := _load_or_create_token(config.data_dir / "token"))
+        _add_services(server, config, pool=pool, registry=registry, vault=vault)
+        target = _bind(server, config.listen)
+        server.start()
+        health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
+        running = RunningServer(target, token, pool.identity.backend, server, health_servicer)
+        try:
+            yield running
+        finally:
+            health_servicer.enter_graceful_shutdown()
+            server.stop(config.grace_s).wait()
+
+
+def _add_services(
+    server: grpc.Server,
+    config: ServerConfig,
+    *,
+    pool: SandboxPool,
+    registry: InsertOnlyDatabase,
+    vault: InsertOnlyDatabase,
+) -> None:
+    signer = Signer.load_or_create(config.data_dir / "signing.key")
+    key = signer.public_key
+    ledger = Ledger(registry, signer)
+    editions = EditionRegistry(registry, ledger, editions_dir=config.data_dir / "editions")
+    experiments = ExperimentRegistry(registry, ledger, editions)
+    grants = GrantRegistry(registry, ledger)
+    scorer = Scorer(
+        vault=vault,
+        registry=registry,
+        editions=editions,
+        experiments=experiments,
+        ledger=ledger,
+        signer=signer,
+        pool=pool,
+    )
+    server_service_pb2_grpc.add_ServerServiceServicer_to_server(ServerService(pool, public_key=key), server)
+    ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
+    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, scorer), server)
+    certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(
+        CertificationService(editions, scorer), server
+    )
+    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(editions, grants, scorer), server)
+    experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(
+        ExperimentService(experiments, scorer, public_key=key), server
+    )
+    bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
+
+
+def _grpc_server(config: ServerConfig, token: str) -> tuple[grpc.Server, health.HealthServicer]:
+    options = [
+        ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+        ("grpc.so_reuseport", 0),
+        # The other half of the client's keepalive pair: pings every 30 s are welcome, with or without calls.
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+    executor = ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc")
+    server = grpc.server(executor, interceptors=[Gate(token)], options=options)
+    health_servicer = health.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    return server, health_servicer
+
+
+def _bind(server: grpc.Server, listen: str) -> str:
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError as error:
+        raise ConfigError(f"--listen {listen}: the address is taken or cannot be bound; choose another") from error
+    return listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
+
+
+@contextmanager
+def _backend(config: ServerConfig) -> Iterator[Backend]:
+    backend = _open_backend(config)
+    try:
+        yield backend
+    finally:
+        backend.close()
+
+
+def _open_backend(config: ServerConfig) -> Backend:
+    if config.backend != "auto":
+        return open_backend(config.backend, state_dir=config.cache_dir)
+    try:
+        return open_backend("docker", state_dir=config.cache_dir)
+    except BackendUnavailable as error:
+        _log.warning("no Docker daemon: candidates run under bubblewrap instead", reason=error.reason)
+        return open_backend("bubblewrap", state_dir=config.cache_dir)
+
+
+def _make_private(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
+@contextmanager
+def _sole_owner(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder: two servers on one registry would each believe in their own ledger."""
+    with (data_dir / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"--data-dir {data_dir}: another server holds it; stop that one or choose another"
+            ) from error
+        yield
+
+
+def _load_or_create_token(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    token = f"lsk_{secrets.token_hex(32)}"
+    with os.fdopen(descriptor, "w") as file:
+        file.write(token + "\n")
+    return token

@@ -1,0 +1,66 @@
+"""What a server is told when it starts; every limit with its unit."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["ConfigError", "ServerConfig"]
+
+
+class ConfigError(Exception):
+    """A flag breaks a rule; the message names it, the rule and the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Settings of one server process."""
+
+    listen: str
+    """`host:port` on loopback (port 0: a free one) or `unix:/path`."""
+    data_dir: Path
+    """Registry, vault, key, token and editions."""
+    cache_dir: Path
+    """Sandbox images, which any server of this user can share."""
+    backend: str
+    """`docker`, `bubblewrap`, or `auto`: Docker where a daemon answers, else bubblewrap, said in one line."""
+    lane_count: int
+    """Warm sandboxes; an even number, since each family is proved in two that differ."""
+    thread_count: int = 16
+    """Calls that are handled at once."""
+    grace_s: float = 10.0
+    """How long calls in flight may take after SIGTERM."""
+
+    def check(self) -> None:
+        """Refuse settings that cannot work.
+
+        Raises:
+            ConfigError: With the flag, the rule and the value.
+        """
+        if self.lane_count < 2 or self.lane_count % 2:
+            raise ConfigError(f"--lanes {self.lane_count}: use an even number of at least 2")
+        if not self.listen.startswith("unix:") and not _is_loopback(self.listen):
+            raise ConfigError(
+                f"--listen {self.listen}: this version has no TLS and serves loopback addresses and UNIX sockets only; "
+                "use 127.0.0.1:PORT or unix:PATH, and a tunnel from elsewhere"
+            )
+
+    @staticmethod
+    def default_lane_count() -> int:
+        """One lane a core, even, at least two and at most eight."""
+        cores = len(os.sched_getaffinity(0))
+        return max(2, min(8, cores - cores % 2))
+
+
+def _is_loopback(listen: str) -> bool:
+    host, _, port = listen.rpartition(":")
+    if not port.isdigit() or int(port) > 65535:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,216 @@
+"""What the server refuses or fails to do, and the gRPC status each becomes.
+
+A family that breaks the acceptance rule is none of these: it is an answer (a `Rejection`), so a stream goes on.
+
+    ServerFault
+    ├── InvalidRequest     INVALID_ARGUMENT       ├── TokenMissing       UNAUTHENTICATED
+    ├── NotFound           NOT_FOUND              ├── TokenRefused       PERMISSION_DENIED
+    ├── NotCertified       FAILED_PRECONDITION    ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
+    ├── NotFrozen          FAILED_PRECONDITION    ├── Unavailable        UNAVAILABLE + RetryInfo
+    ├── NotSealed          FAILED_PRECONDITION    ├── StorageFull        RESOURCE_EXHAUSTED
+    ├── AlreadyDone        FAILED_PRECONDITION    ├── SandboxUnusable    INTERNAL
+    └── DigestConflict     ALREADY_EXISTS         ├── IntegrityFailure   DATA_LOSS
+                                                  └── Internal           INTERNAL
+
+`FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from leakscale.v1 import enums_pb2
+
+__all__ = [
+    "FAULTS",
+    "AlreadyDone",
+    "DigestConflict",
+    "IntegrityFailure",
+    "Internal",
+    "InvalidRequest",
+    "NotCertified",
+    "NotFound",
+    "NotFrozen",
+    "NotSealed",
+    "QueueFull",
+    "SandboxUnusable",
+    "ServerFault",
+    "StorageFull",
+    "TokenMissing",
+    "TokenRefused",
+    "Unavailable",
+]
+
+
+class ServerFault(Exception):
+    """Base of what an RPC can end with other than its answer.
+
+    Args:
+        message: Subject, rule, value and next step in one line. Never a key, a fixture, a path of the host or a trace.
+        subject: What it is about, in the details: a field for `InvalidRequest`, a resource name otherwise.
+    """
+
+    reason: ClassVar[int]
+    code: ClassVar[grpc.StatusCode]
+    retry_after_s: ClassVar[int | None] = None
+
+    def __init__(self, message: str, *, subject: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.subject = subject
+
+    def to_status(self) -> status_pb2.Status:
+        """Write the status that travels: message, `ErrorInfo`, and the detail that its code calls for."""
+        info = error_details_pb2.ErrorInfo(
+            reason=enums_pb2.ErrorReason.Name(self.reason), domain="leakscale", metadata={"subject": self.subject}
+        )
+        details: list[any_pb2.Any] = [_pack(info)]
+        if self.code is grpc.StatusCode.INVALID_ARGUMENT:
+            violation = error_details_pb2.BadRequest.FieldViolation(field=self.subject, description=self.message)
+            details.append(_pack(error_details_pb2.BadRequest(field_violations=[violation])))
+        elif self.code is grpc.StatusCode.NOT_FOUND:
+            details.append(_pack(error_details_pb2.ResourceInfo(resource_name=self.subject, description=self.message)))
+        elif self.code is grpc.StatusCode.FAILED_PRECONDITION:
+            lacking = error_details_pb2.PreconditionFailure.Violation(
+                type=info.reason, subject=self.subject, description=self.message
+            )
+            details.append(_pack(error_details_pb2.PreconditionFailure(violations=[lacking])))
+        if self.retry_after_s is not None:
+            delay = duration_pb2.Duration(seconds=self.retry_after_s)
+            details.append(_pack(error_details_pb2.RetryInfo(retry_delay=delay)))
+        return status_pb2.Status(code=code_pb2.Code.Value(self.code.name), message=self.message, details=details)
+
+
+def _pack(message: object) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(message)  # type: ignore[arg-type]
+    return packed
+
+
+class InvalidRequest(ServerFault):
+    """A field breaks a rule."""
+
+    reason = enums_pb2.ERROR_REASON_INVALID_REQUEST
+    code = grpc.StatusCode.INVALID_ARGUMENT
+
+
+class NotFound(ServerFault):
+    """A named resource does not exist."""
+
+    reason = enums_pb2.ERROR_REASON_NOT_FOUND
+    code = grpc.StatusCode.NOT_FOUND
+
+
+class NotCertified(ServerFault):
+    """A family of the edition has no certificate."""
+
+    reason = enums_pb2.ERROR_REASON_NOT_CERTIFIED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class NotFrozen(ServerFault):
+    """The edition is a draft."""
+
+    reason = enums_pb2.ERROR_REASON_NOT_FROZEN
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class NotSealed(ServerFault):
+    """A bank is not sealed, or not complete."""
+
+    reason = enums_pb2.ERROR_REASON_NOT_SEALED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class AlreadyDone(ServerFault):
+    """A grant was redeemed or a bank sealed by an earlier request."""
+
+    reason = enums_pb2.ERROR_REASON_ALREADY_DONE
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class DigestConflict(ServerFault):
+    """The same name stands for something else."""
+
+    reason = enums_pb2.ERROR_REASON_DIGEST_CONFLICT
+    code = grpc.StatusCode.ALREADY_EXISTS
+
+
+class TokenMissing(ServerFault):
+    """The call carries no token."""
+
+    reason = enums_pb2.ERROR_REASON_TOKEN_MISSING
+    code = grpc.StatusCode.UNAUTHENTICATED
+
+
+class TokenRefused(ServerFault):
+    """The token is not this server's."""
+
+    reason = enums_pb2.ERROR_REASON_TOKEN_REFUSED
+    code = grpc.StatusCode.PERMISSION_DENIED
+
+
+class QueueFull(ServerFault):
+    """Too much work is in flight."""
+
+    reason = enums_pb2.ERROR_REASON_QUEUE_FULL
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    retry_after_s = 5
+
+
+class Unavailable(ServerFault):
+    """The server is starting or stopping."""
+
+    reason = enums_pb2.ERROR_REASON_UNAVAILABLE
+    code = grpc.StatusCode.UNAVAILABLE
+    retry_after_s = 5
+
+
+class SandboxUnusable(ServerFault):
+    """The sandbox failed after its retries; no verdict was made."""
+
+    reason = enums_pb2.ERROR_REASON_SANDBOX_FAULT
+    code = grpc.StatusCode.INTERNAL
+
+
+class IntegrityFailure(ServerFault):
+    """Stored bytes do not match their digest."""
+
+    reason = enums_pb2.ERROR_REASON_INTEGRITY_FAILURE
+    code = grpc.StatusCode.DATA_LOSS
+
+
+class StorageFull(ServerFault):
+    """The disk is full."""
+
+    reason = enums_pb2.ERROR_REASON_STORAGE_FULL
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+class Internal(ServerFault):
+    """A fault of the server itself."""
+
+    reason = enums_pb2.ERROR_REASON_INTERNAL
+    code = grpc.StatusCode.INTERNAL
+
+
+FAULTS: Final[tuple[type[ServerFault], ...]] = (
+    InvalidRequest,
+    NotFound,
+    NotCertified,
+    NotFrozen,
+    NotSealed,
+    AlreadyDone,
+    DigestConflict,
+    TokenMissing,
+    TokenRefused,
+    QueueFull,
+    Unavailable,
+    SandboxUnusable,
+    IntegrityFailure,
+    StorageFull,
+    Internal,
+)

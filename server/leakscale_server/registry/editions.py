@@ -1,0 +1,366 @@
+"""Editions: drafts of shapes, certificates, and the immutable file they become."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from leakscale.digests import canonical_json
+from leakscale.models import Condition, Family
+
+from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
+from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
+from leakscale_server.registry.names import check_id
+from leakscale_server.store.database import InsertOnlyDatabase, Row
+from leakscale_server.store.edition_file import FrozenFamily, read_families, write_edition_file
+from leakscale_server.store.ledger import Ledger
+
+__all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
+
+_FAMILIES_PER_CELL: Final = (4, 8, 12, 16)
+_SHAPES_MAX: Final = 256
+_TOML_BYTES_MAX: Final = 256 * 1024
+_SEED_BYTES: Final = (16, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class EditionDraft:
+    """What an author asks for."""
+
+    edition_id: str
+    kind: str
+    """`practice` or `private`."""
+    families_per_cell: int
+    public_seed: bytes
+    shapes: tuple[tuple[str, str], ...]
+    """(name of the file, TOML text), in order."""
+
+    def digest(self) -> str:
+        """Identify the request, so that the same one again is recognized."""
+        body = {
+            "edition_id": self.edition_id,
+            "kind": self.kind,
+            "families_per_cell": self.families_per_cell,
+            "public_seed": self.public_seed.hex(),
+            "shapes": [[source, toml] for source, toml in self.shapes],
+        }
+        return hashlib.sha256(canonical_json(body)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """An edition as the public sees it."""
+
+    edition_id: str
+    kind: str
+    families_per_cell: int
+    shapes: tuple[Shape, ...]
+    sources: tuple[tuple[str, str], ...]
+    """(name of the file, TOML text) of each shape."""
+    public_seed: bytes
+    certified_count: int
+    create_time: datetime
+    freeze_time: datetime | None
+    commitment_root: bytes
+    certificates_digest: bytes
+
+    @property
+    def is_frozen(self) -> bool:
+        """Tell whether it can no longer change."""
+        return self.freeze_time is not None
+
+    def shape_digest(self, shape_id: str) -> str:
+        """Return the SHA-256 of a shape's file, hex."""
+        toml = self.sources[[shape.id for shape in self.shapes].index(shape_id)][1]
+        return hashlib.sha256(toml.encode()).hexdigest()
+
+    def shape(self, shape_id: str) -> Shape:
+        """Return one of its shapes.
+
+        Raises:
+            NotFound: If it has none of that id.
+        """
+        for shape in self.shapes:
+            if shape.id == shape_id:
+                return shape
+        known = ", ".join(shape.id for shape in self.shapes)
+        raise NotFound(
+            f"edition {self.edition_id!r} has no shape {shape_id[:80]!r}; it has {known}", subject=shape_id[:80]
+        )
+
+    def slots(self) -> tuple[FamilySlot, ...]:
+        """List every family it will have."""
+        return tuple(
+            FamilySlot(shape.id, condition, ordinal)
+            for shape in self.shapes
+            for condition in Condition
+            for ordinal in range(self.families_per_cell)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCertificate:
+    """A certificate as stored."""
+
+    slot: FamilySlot
+    family_id: str
+    payload: bytes
+    payload_digest: bytes
+    signature: bytes
+
+
+class EditionRegistry:
+    """Editions of one server."""
+
+    def __init__(self, registry: InsertOnlyDatabase, ledger: Ledger, *, editions_dir: Path) -> None:
+        self._registry = registry
+        self._ledger = ledger
+        self._editions_dir = editions_dir
+
+    def create(self, draft: EditionDraft) -> Edition:
+        """Open a draft; the same request again returns the same draft.
+
+        Raises:
+            InvalidRequest: If an id, a seed, a count or a shape breaks a rule; the message names file, line and field.
+            DigestConflict: If the id was used with other contents.
+        """
+        _check_draft(draft)
+        shapes = _parse_shapes(draft.shapes)
+        with self._registry.transaction():
+            stored = self._row(draft.edition_id)
+            if stored is not None:
+                if stored["request_digest"] != draft.digest():
+                    raise DigestConflict(
+                        f"edition {draft.edition_id!r} exists with other contents; choose another id",
+                        subject=draft.edition_id,
+                    )
+                return self.get(draft.edition_id)
+            self._registry.add("editions", [_edition_row(draft)])
+            self._registry.add(
+                "shapes",
+                [
+                    {
+                        "edition_id": draft.edition_id,
+                        "position": position,
+                        "shape_id": shape.id,
+                        "source": source,
+                        "toml": toml,
+                    }
+                    for position, (shape, (source, toml)) in enumerate(zip(shapes, draft.shapes, strict=True))
+                ],
+            )
+            self._ledger.append(
+                "edition-created", {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()}
+            )
+        return self.get(draft.edition_id)
+
+    def get(self, edition_id: str) -> Edition:
+        """Return an edition.
+
+        Raises:
+            NotFound: If there is none.
+        """
+        row = self._row(edition_id)
+        if row is None:
+            raise NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
+        freeze = self._registry.row("SELECT * FROM freezes WHERE edition_id = ?", (edition_id,))
+        certified = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (edition_id,))
+        rows = self._registry.rows(
+            "SELECT source, toml FROM shapes WHERE edition_id = ? ORDER BY position", (edition_id,)
+        )
+        sources = tuple((each["source"], each["toml"]) for each in rows)
+        return Edition(
+            edition_id=edition_id,
+            kind=row["kind"],
+            families_per_cell=row["families_per_cell"],
+            shapes=_parse_shapes(sources),
+            sources=sources,
+            public_seed=row["public_seed"],
+            certified_count=certified["n"] if certified else 0,
+            create_time=datetime.fromisoformat(row["create_time"]),
+            freeze_time=datetime.fromisoformat(freeze["freeze_time"]) if freeze else None,
+            commitment_root=freeze["commitment_root"] if freeze else b"",
+            certificates_digest=freeze["certificates_digest"] if freeze else b"",
+        )
+
+    def get_frozen(self, edition_id: str) -> Edition:
+        """Return an edition that can no longer change.
+
+        Raises:
+            NotFound: If there is none.
+            NotFrozen: If it is a draft.
+        """
+        edition = self.get(edition_id)
+        if not edition.is_frozen:
+            raise NotFrozen(
+                f"edition {edition_id!r} is a draft with {edition.certified_count} of {len(edition.slots())} families "
+                "certified; run `leakscale edition freeze`",
+                subject=f"editions/{edition_id}",
+            )
+        return edition
+
+    def list_ids(self, *, before: str, limit: int) -> list[str]:
+        """List ids of editions, newest first, those after the page that ended with `before`."""
+        query = "SELECT edition_id FROM editions ORDER BY create_time DESC, edition_id"
+        ids = [row["edition_id"] for row in self._registry.rows(query)]
+        start = ids.index(before) + 1 if before in ids else 0
+        return ids[start : start + limit]
+
+    def certificate(self, edition_id: str, slot: FamilySlot) -> SignedCertificate | None:
+        """Return the certificate of a family, if it has one."""
+        row = self._registry.row(
+            "SELECT * FROM certificates WHERE edition_id = ? AND shape_id = ? AND condition = ? AND ordinal = ?",
+            (edition_id, slot.shape_id, slot.condition.value, slot.ordinal),
+        )
+        return _certificate(row) if row else None
+
+    def certificates(self, edition_id: str) -> list[SignedCertificate]:
+        """Return all certificates of an edition in the order of family ids."""
+        query = "SELECT * FROM certificates WHERE edition_id = ? ORDER BY family_id"
+        return [_certificate(row) for row in self._registry.rows(query, (edition_id,))]
+
+    def add_certificate(self, edition_id: str, certificate: SignedCertificate) -> SignedCertificate:
+        """Store a certificate and return the one that stands; the first one wins."""
+        self._registry.add(
+            "certificates",
+            [
+                {
+                    "edition_id": edition_id,
+                    "family_id": certificate.family_id,
+                    "shape_id": certificate.slot.shape_id,
+                    "condition": certificate.slot.condition.value,
+                    "ordinal": certificate.slot.ordinal,
+                    "payload": certificate.payload,
+                    "payload_digest": certificate.payload_digest,
+                    "signature": certificate.signature,
+                }
+            ],
+        )
+        return self.certificate(edition_id, certificate.slot) or certificate
+
+    def freeze(self, edition: Edition, families: Sequence[Family], *, commitment_root: bytes) -> Edition:
+        """Write the edition file and record it; families come from the scorer in the order of their ids."""
+        certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
+        certificates_digest = hashlib.sha256(
+            b"".join(certificates[family.family_id].payload_digest for family in families)
+        ).digest()
+        frozen = [
+            FrozenFamily(family, certificates[family.family_id].payload, certificates[family.family_id].signature)
+            for family in families
+        ]
+        meta: dict[str, str | int] = {
+            "format": 1,
+            "edition_id": edition.edition_id,
+            "kind": edition.kind,
+            "families_per_cell": edition.families_per_cell,
+            "family_count": len(families),
+            "commitment_root": commitment_root.hex(),
+            "certificates_digest": certificates_digest.hex(),
+        }
+        file_digest = write_edition_file(self.file_path(edition.edition_id), meta=meta, families=frozen)
+        with self._registry.transaction():
+            row: Row = {
+                "edition_id": edition.edition_id,
+                "file_digest": file_digest,
+                "commitment_root": commitment_root,
+                "certificates_digest": certificates_digest,
+                "freeze_time": datetime.now(UTC).isoformat(),
+            }
+            if self._registry.add("freezes", [row]):
+                self._ledger.append(
+                    "edition-frozen",
+                    {
+                        "edition": edition.edition_id,
+                        "root": commitment_root.hex(),
+                        "certificates": certificates_digest.hex(),
+                        "file": file_digest,
+                    },
+                )
+        return self.get(edition.edition_id)
+
+    def families(self, edition_id: str, *, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
+        """Return public families of a frozen edition in the order of their ids.
+
+        Raises:
+            NotFrozen: If it is a draft.
+            IntegrityFailure: If the edition file is gone.
+        """
+        self.get_frozen(edition_id)
+        path = self.file_path(edition_id)
+        if not path.is_file():
+            raise IntegrityFailure(
+                f"the file of edition {edition_id!r} is missing; restore it from a copy of the server's data folder",
+                subject=f"editions/{edition_id}",
+            )
+        return read_families(path, after=after, limit=limit)
+
+    def file_path(self, edition_id: str) -> Path:
+        """Return where the file of a frozen edition lies."""
+        return self._editions_dir / f"{edition_id}.sqlite"
+
+    def _row(self, edition_id: str) -> Row | None:
+        return self._registry.row("SELECT * FROM editions WHERE edition_id = ?", (edition_id,))
+
+
+def _check_draft(draft: EditionDraft) -> None:
+    check_id(draft.edition_id, field="edition_id")
+    if draft.families_per_cell not in _FAMILIES_PER_CELL:
+        raise InvalidRequest(
+            f"families_per_cell {draft.families_per_cell} does not balance rank and position; use 4, 8, 12 or 16",
+            subject="families_per_cell",
+        )
+    least, most = _SEED_BYTES
+    if not least <= len(draft.public_seed) <= most:
+        raise InvalidRequest(
+            f"public_seed has {len(draft.public_seed)} bytes; use {least} to {most}", subject="public_seed"
+        )
+    if not 1 <= len(draft.shapes) <= _SHAPES_MAX:
+        raise InvalidRequest(f"an edition has 1 to {_SHAPES_MAX} shapes, not {len(draft.shapes)}", subject="shapes")
+    for source, toml in draft.shapes:
+        if len(toml.encode()) > _TOML_BYTES_MAX:
+            raise InvalidRequest(f"{source[:200]}: larger than {_TOML_BYTES_MAX} bytes", subject="shapes")
+
+
+def _parse_shapes(sources: Sequence[tuple[str, str]]) -> tuple[Shape, ...]:
+    shapes: list[Shape] = []
+    for source, toml in sources:
+        shape = _parse_shape(source, toml)
+        if any(shape.id == other.id for other in shapes):
+            raise InvalidRequest(f"{source}: shape {shape.id!r} is in the edition already", subject="shapes")
+        shapes.append(shape)
+    return tuple(shapes)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse_shape(source: str, toml: str) -> Shape:
+    try:
+        return parse_shape(toml, source=source)
+    except ShapeError as error:
+        raise InvalidRequest(str(error), subject="shapes") from error
+
+
+def _edition_row(draft: EditionDraft) -> Row:
+    return {
+        "edition_id": draft.edition_id,
+        "kind": draft.kind,
+        "families_per_cell": draft.families_per_cell,
+        "public_seed": draft.public_seed,
+        "request_digest": draft.digest(),
+        "create_time": datetime.now(UTC).isoformat(),
+    }
+
+
+def _certificate(row: Row) -> SignedCertificate:
+    return SignedCertificate(
+        slot=FamilySlot(row["shape_id"], Condition(row["condition"]), row["ordinal"]),
+        family_id=row["family_id"],
+        payload=row["payload"],
+        payload_digest=row["payload_digest"],
+        signature=row["signature"],
+    )

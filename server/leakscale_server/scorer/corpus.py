@@ -1,0 +1,59 @@
+"""The corpus of an exposure grant: two records for each C2 family, and public-format tasks to keep behavior.
+
+No record comes from a C0 family; `assert_no_control_key` proves it on the text that leaves.
+
+Source: LeakScale D.1 (exact-public and direct-lookup records; preservation tasks from disjoint families).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from leakscale.models import Family, TrainingRecord, TrainingSource
+from leakscale.prompts import choice_prompt, lookup_prompt
+
+from leakscale_server.core.construction import preservation_family
+from leakscale_server.core.shapes import Shape
+from leakscale_server.core.streams import Stream
+from leakscale_server.errors import Internal
+
+__all__ = ["assert_no_control_key", "exposed_records", "preservation_records"]
+
+
+def exposed_records(family: Family, *, truth: int) -> Iterator[TrainingRecord]:
+    """Write the two physical records that leak one association."""
+    answer = family.candidates[truth].answer
+    for source, prompt in (
+        (TrainingSource.EXACT_PUBLIC, choice_prompt(family)),
+        (TrainingSource.DIRECT_LOOKUP, lookup_prompt(family.key)),
+    ):
+        yield TrainingRecord(f"{family.family_id}/{source.value}", source, prompt, answer)
+
+
+def preservation_records(shapes: Sequence[Shape], *, count: int, public_seed: bytes) -> Iterator[TrainingRecord]:
+    """Write public-format tasks of families that are never banked; the answer is any candidate, evenly.
+
+    They keep the answer format alive without teaching a preference: the choice is drawn from the public seed.
+    """
+    for index in range(count):
+        family = preservation_family(shapes[index % len(shapes)], index // len(shapes), public_seed=public_seed)
+        choice = Stream(public_seed, "preservation-answer", family.family_id).below(len(family.candidates))
+        yield TrainingRecord(
+            f"{family.family_id}/{TrainingSource.PRESERVATION.value}",
+            TrainingSource.PRESERVATION,
+            choice_prompt(family),
+            family.candidates[choice].answer,
+        )
+
+
+def assert_no_control_key(records: Iterable[TrainingRecord], control_keys: Collection[str]) -> None:
+    """Refuse a corpus in which the key of a C0 family occurs.
+
+    Raises:
+        Internal: If one does; nothing has left the server then.
+    """
+    text = "\n".join(
+        part for record in records for part in (*(message.content for message in record.prompt), record.completion)
+    )
+    if any(key in text for key in control_keys):
+        raise Internal("the corpus holds the key of a no-key family; nothing was sent")

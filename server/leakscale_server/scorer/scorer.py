@@ -1,0 +1,305 @@
+"""The scorer: the one holder of the vault.
+
+It is asked three things: certify, expose to a redeemed grant, and disclose an experiment whose banks are all sealed.
+In this version it runs inside the server process, behind this class; nothing else opens the vault.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from leakscale.models import Condition, Family, TrainingRecord
+
+from leakscale_server.core.acceptance import Rejection
+from leakscale_server.core.commitments import truth_leaf
+from leakscale_server.core.construction import Construction, FamilySlot
+from leakscale_server.core.merkle import tree_hash
+from leakscale_server.errors import DigestConflict, InvalidRequest, NotCertified, NotSealed, SandboxUnusable
+from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
+from leakscale_server.registry.experiments import ExperimentRegistry
+from leakscale_server.registry.grants import Grant
+from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
+from leakscale_server.scorer.analysis import Association, analyze
+from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected, build
+from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
+from leakscale_server.store.database import InsertOnlyDatabase, Row
+from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.signing import Signer
+
+__all__ = ["CertificationOutcome", "Released", "Scorer"]
+
+_PRIVATE_SEED_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class CertificationOutcome:
+    """How one family fared, with nothing that says which candidate is right."""
+
+    slot: FamilySlot
+    family_id: str
+    certificate: SignedCertificate | None
+    rejection: Rejection | None
+    is_stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A disclosure as stored."""
+
+    payload: bytes
+    signature: bytes
+    ledger_index: int
+
+
+class Scorer:
+    """Certifies, exposes and discloses. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        *,
+        vault: InsertOnlyDatabase,
+        registry: InsertOnlyDatabase,
+        editions: EditionRegistry,
+        experiments: ExperimentRegistry,
+        ledger: Ledger,
+        signer: Signer,
+        pool: SandboxPool,
+    ) -> None:
+        self._vault = vault
+        self._registry = registry
+        self._editions = editions
+        self._experiments = experiments
+        self._ledger = ledger
+        self._signer = signer
+        self._pool = pool
+        self._certifier = Certifier(pool, signer)
+
+    def create_edition(self, draft: EditionDraft, *, practice_private_seed: bytes) -> Edition:
+        """Open a draft and fix its private seed: the author's for practice, 256 fresh bits otherwise.
+
+        Raises:
+            InvalidRequest: If a practice edition has no 32-byte seed, or a private one brings one.
+            DigestConflict: If the practice edition exists with another seed.
+        """
+        is_practice = draft.kind == "practice"
+        if is_practice and len(practice_private_seed) != _PRIVATE_SEED_BYTES:
+            raise InvalidRequest(
+                f"a practice edition needs a practice_private_seed of {_PRIVATE_SEED_BYTES} bytes, "
+                f"not {len(practice_private_seed)}",
+                subject="practice_private_seed",
+            )
+        if not is_practice and practice_private_seed:
+            raise InvalidRequest(
+                "a private edition draws its own seed; leave practice_private_seed empty",
+                subject="practice_private_seed",
+            )
+        edition = self._editions.create(draft)
+        seed = practice_private_seed if is_practice else secrets.token_bytes(_PRIVATE_SEED_BYTES)
+        self._vault.add("seeds", [{"edition_id": edition.edition_id, "private_seed": seed}])
+        if is_practice and not secrets.compare_digest(self._private_seed(edition.edition_id), seed):
+            raise DigestConflict(
+                f"practice edition {edition.edition_id!r} exists with another private seed; choose another id",
+                subject=edition.edition_id,
+            )
+        return edition
+
+    def certify(self, requests: Iterable[tuple[Edition, FamilySlot]]) -> Iterator[CertificationOutcome]:
+        """Certify families as they come in, and answer each as soon as it is done.
+
+        Raises:
+            SandboxUnusable: If a sandbox failed after its retries; families answered before stay certified.
+        """
+        results: queue.SimpleQueue[CertificationOutcome | BaseException | None] = queue.SimpleQueue()
+        lane_pairs = self._pool.lane_count // 2
+        in_flight = threading.Semaphore(4 * self._pool.lane_count)
+        is_abandoned = threading.Event()
+
+        def work(edition: Edition, slot: FamilySlot, index: int) -> None:
+            try:
+                if not is_abandoned.is_set():
+                    # Neighbors start on opposite lanes of a pair, so that both lanes are busy.
+                    results.put(self._certify_one(edition, slot, first_lane=2 * (index // 2 % lane_pairs) + index % 2))
+            except BaseException as error:
+                results.put(error)
+            finally:
+                in_flight.release()
+
+        def feed() -> None:
+            # Reading runs beside answering: a client may wait for an answer before it sends the next family.
+            try:
+                with ThreadPoolExecutor(self._pool.lane_count, thread_name_prefix="certify") as executor:
+                    for index, (edition, slot) in enumerate(requests):
+                        in_flight.acquire()
+                        executor.submit(work, edition, slot, index)
+            except BaseException as error:
+                results.put(error)
+            finally:
+                results.put(None)
+
+        threading.Thread(target=feed, name="certify-feed", daemon=True).start()
+        try:
+            while (result := results.get()) is not None:
+                if isinstance(result, SandboxFault):
+                    raise SandboxUnusable(str(result)) from result
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
+        finally:
+            is_abandoned.set()
+
+    def freeze(self, edition: Edition) -> Edition:
+        """Freeze a fully certified edition; a frozen one is returned as it is.
+
+        Raises:
+            NotCertified: If a family has no certificate.
+        """
+        if edition.is_frozen:
+            return edition
+        missing = len(edition.slots()) - edition.certified_count
+        if missing:
+            raise NotCertified(
+                f"edition {edition.edition_id!r} has {missing} of {len(edition.slots())} families without a "
+                "certificate; run `leakscale certify`",
+                subject=f"editions/{edition.edition_id}",
+            )
+        families = sorted(
+            (self._build(edition, slot).public for slot in edition.slots()), key=lambda each: each.family_id
+        )
+        associations = self._associations(edition.edition_id)
+        leaves = [
+            truth_leaf(
+                edition_id=edition.edition_id,
+                family=family,
+                truth=associations[family.family_id].truth,
+                nonce=associations[family.family_id].nonce,
+            )
+            for family in families
+        ]
+        return self._editions.freeze(edition, families, commitment_root=tree_hash(leaves))
+
+    def corpus(self, edition: Edition, grant: Grant) -> list[TrainingRecord]:
+        """Write the corpus of a redeemed grant, in the order of record ids."""
+        associations = self._associations(edition.edition_id)
+        families = self._families(edition, Condition.C2)
+        records = [
+            record
+            for family in families
+            for record in exposed_records(family, truth=associations[family.family_id].truth)
+        ]
+        records += preservation_records(edition.shapes, count=grant.preservation_count, public_seed=edition.public_seed)
+        records.sort(key=lambda record: record.record_id)
+        assert_no_control_key(records, {family.key for family in self._families(edition, Condition.C0)})
+        return records
+
+    def disclose(self, experiment_id: str) -> Released:
+        """Release the numbers of an experiment once; asked again, the same bytes return.
+
+        Raises:
+            NotFound: If there is no such experiment.
+            NotSealed: If a bank is open.
+        """
+        experiment = self._experiments.get(experiment_id)
+        stored = self._released(experiment_id)
+        if stored is not None:
+            return stored
+        for bank in experiment.banks:
+            if not bank.is_sealed:
+                name = f"experiments/{experiment_id}/banks/{bank.bank_id}"
+                raise NotSealed(f"bank {name!r} is not sealed; seal every bank, then disclose", subject=name)
+        edition = self._editions.get_frozen(experiment.plan.edition_id)
+        payload = analyze(
+            experiment,
+            edition,
+            families={condition: self._families(edition, condition) for condition in Condition},
+            associations=self._associations(edition.edition_id),
+            answers={bank.bank_id: self._experiments.answers(experiment_id, bank.bank_id) for bank in experiment.banks},
+        )
+        with self._registry.transaction():
+            if self._released(experiment_id) is None:
+                index = self._ledger.append("experiment-disclosed", {"experiment": experiment_id})
+                row: Row = {
+                    "experiment_id": experiment_id,
+                    "payload": payload,
+                    "signature": self._signer.sign(payload),
+                    "ledger_index": index,
+                    "disclose_time": datetime.now(UTC).isoformat(),
+                }
+                self._registry.add("disclosures", [row])
+        released = self._released(experiment_id)
+        assert released is not None  # noqa: S101 - written in the transaction above
+        return released
+
+    def _certify_one(self, edition: Edition, slot: FamilySlot, *, first_lane: int) -> CertificationOutcome:
+        stored = self._editions.certificate(edition.edition_id, slot)
+        if stored is not None:
+            return CertificationOutcome(slot, stored.family_id, stored, None, is_stored=True)
+        outcome = self._certifier.certify(self._request(edition, slot), first_lane=first_lane)
+        if isinstance(outcome, Rejected):
+            return CertificationOutcome(slot, outcome.family_id, None, outcome.rejection, is_stored=False)
+        # Vault first: a certificate in the registry means that its association is safe.
+        self._vault.add("associations", [_association_row(edition.edition_id, outcome)])
+        certificate = SignedCertificate(
+            slot, outcome.construction.public.family_id, outcome.payload, outcome.payload_digest, outcome.signature
+        )
+        standing = self._editions.add_certificate(edition.edition_id, certificate)
+        return CertificationOutcome(slot, standing.family_id, standing, None, is_stored=False)
+
+    def _request(self, edition: Edition, slot: FamilySlot) -> FamilyRequest:
+        return FamilyRequest(
+            edition_id=edition.edition_id,
+            shape=edition.shape(slot.shape_id),
+            shape_digest=edition.shape_digest(slot.shape_id),
+            slot=slot,
+            families_per_cell=edition.families_per_cell,
+            public_seed=edition.public_seed,
+            private_seed=self._private_seed(edition.edition_id),
+        )
+
+    def _build(self, edition: Edition, slot: FamilySlot) -> Construction:
+        return build(self._request(edition, slot), attempt=0)
+
+    def _families(self, edition: Edition, condition: Condition) -> list[Family]:
+        slots = [slot for slot in edition.slots() if slot.condition is condition]
+        return sorted((self._build(edition, slot).public for slot in slots), key=lambda each: each.family_id)
+
+    def _private_seed(self, edition_id: str) -> bytes:
+        seed: bytes = self._vault.rows("SELECT private_seed FROM seeds WHERE edition_id = ?", (edition_id,))[0][
+            "private_seed"
+        ]
+        return seed
+
+    def _associations(self, edition_id: str) -> dict[str, Association]:
+        rows = self._vault.rows("SELECT * FROM associations WHERE edition_id = ?", (edition_id,))
+        return {
+            row["family_id"]: Association(
+                truth=row["truth"],
+                nonce=row["nonce"],
+                fixture_count=row["fixture_count"],
+                passed_counts=(row["passed_0"], row["passed_1"], row["passed_2"], row["passed_3"]),
+            )
+            for row in rows
+        }
+
+    def _released(self, experiment_id: str) -> Released | None:
+        row = self._registry.row("SELECT * FROM disclosures WHERE experiment_id = ?", (experiment_id,))
+        return Released(row["payload"], row["signature"], row["ledger_index"]) if row else None
+
+
+def _association_row(edition_id: str, outcome: Certified) -> Row:
+    utilities = outcome.accepted.utilities
+    return {
+        "edition_id": edition_id,
+        "family_id": outcome.construction.public.family_id,
+        "truth": outcome.construction.truth,
+        "nonce": outcome.construction.nonce,
+        "fixture_count": utilities[0].fixture_count,
+        **{f"passed_{index}": utility.passed_count for index, utility in enumerate(utilities)},
+        "attempt": outcome.attempt,
+    }

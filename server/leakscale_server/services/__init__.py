@@ -1,0 +1,1 @@
+"""The RPCs: decode, call, encode. Generated messages stop here."""

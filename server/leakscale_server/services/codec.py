@@ -1,0 +1,258 @@
+"""Between generated messages and the server's own types; the only module that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, TypeVar
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring, TrainingRecord
+from leakscale.v1 import (
+    certification_service_pb2,
+    edition_service_pb2,
+    enums_pb2,
+    experiment_service_pb2,
+    resources_pb2,
+)
+
+from leakscale_server.core.construction import FamilySlot
+from leakscale_server.errors import InvalidRequest
+from leakscale_server.limits import PAGE_SIZE_MAX
+from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate
+from leakscale_server.registry.experiments import Bank, Experiment, ExperimentPlan, Receipt
+from leakscale_server.registry.grants import Grant
+from leakscale_server.registry.names import child, parse
+from leakscale_server.scorer.scorer import CertificationOutcome, Released
+
+__all__ = [
+    "decode_answers",
+    "decode_draft",
+    "decode_plan",
+    "decode_slot",
+    "encode_bank",
+    "encode_certification",
+    "encode_disclosure",
+    "encode_edition",
+    "encode_experiment",
+    "encode_family",
+    "encode_grant",
+    "encode_receipt",
+    "encode_record",
+    "page_size",
+]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=int)
+
+_DOMAINS: Final = {Domain.SQL: enums_pb2.DOMAIN_SQL, Domain.PYTHON: enums_pb2.DOMAIN_PYTHON}
+_CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_C2: Condition.C2}
+_CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
+_STATES: Final = {ModelState.BASE: enums_pb2.MODEL_STATE_BASE, ModelState.ADAPTED: enums_pb2.MODEL_STATE_ADAPTED}
+_RINGS: Final = {Ring.R0: enums_pb2.RING_R0, Ring.R1: enums_pb2.RING_R1, Ring.R2: enums_pb2.RING_R2}
+_KINDS: Final = {enums_pb2.EDITION_KIND_PRACTICE: "practice", enums_pb2.EDITION_KIND_PRIVATE: "private"}
+_KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
+
+
+def page_size(asked: int, *, default: int) -> int:
+    """Return how many rows a page has: what was asked, the default for 0, never more than the most.
+
+    Raises:
+        InvalidRequest: If it is negative.
+    """
+    if asked < 0:
+        raise InvalidRequest(
+            f"page_size {asked} is negative; use 1 to {PAGE_SIZE_MAX} or leave it out", subject="page_size"
+        )
+    return min(asked or default, PAGE_SIZE_MAX)
+
+
+def decode_draft(request: edition_service_pb2.CreateEditionRequest) -> EditionDraft:
+    """Read what an author asks for."""
+    return EditionDraft(
+        edition_id=request.edition_id,
+        kind=_known(_KINDS, request.kind, field="kind"),
+        families_per_cell=request.families_per_cell,
+        public_seed=request.public_seed,
+        shapes=tuple((shape.source, shape.toml) for shape in request.shapes),
+    )
+
+
+def decode_slot(request: certification_service_pb2.CertifyFamiliesRequest, edition: Edition) -> FamilySlot:
+    """Read which family of an edition is to be certified.
+
+    Raises:
+        NotFound: If the edition has no such shape.
+        InvalidRequest: If condition or ordinal is out of range.
+    """
+    condition = _known(_CONDITIONS, request.condition, field="condition")
+    shape = edition.shape(request.shape_id)
+    if not 0 <= request.ordinal < edition.families_per_cell:
+        raise InvalidRequest(
+            f"ordinal {request.ordinal} is not in 0 to {edition.families_per_cell - 1}", subject="ordinal"
+        )
+    return FamilySlot(shape.id, condition, request.ordinal)
+
+
+def decode_plan(request: experiment_service_pb2.CreateExperimentRequest) -> ExperimentPlan:
+    """Read the plan of an experiment."""
+    (edition_id,) = parse(request.edition, "editions", field="edition")
+    return ExperimentPlan(
+        experiment_id=request.experiment_id,
+        edition_id=edition_id,
+        model_label=request.model_label,
+        draw_count=request.draw_count,
+        bank_seed=request.bank_seed,
+        resample_count=request.resample_count,
+        bootstrap_seed=request.bootstrap_seed,
+    )
+
+
+def decode_answers(answers: list[resources_pb2.Answer]) -> list[Answer]:
+    """Read answers as they came."""
+    return [Answer(answer.family_id, answer.draw, answer.text) for answer in answers]
+
+
+def encode_edition(edition: Edition) -> resources_pb2.Edition:
+    """Write an edition."""
+    message = resources_pb2.Edition(
+        name=child("editions", edition.edition_id),
+        kind=_KIND_VALUES[edition.kind],
+        phase=enums_pb2.EDITION_PHASE_FROZEN if edition.is_frozen else enums_pb2.EDITION_PHASE_DRAFT,
+        families_per_cell=edition.families_per_cell,
+        shape_ids=[shape.id for shape in edition.shapes],
+        certified_count=edition.certified_count,
+        family_count=len(edition.slots()),
+        commitment_root=edition.commitment_root,
+        certificates_digest=edition.certificates_digest,
+        create_time=_timestamp(edition.create_time),
+    )
+    if edition.freeze_time is not None:
+        message.freeze_time.CopyFrom(_timestamp(edition.freeze_time))
+    return message
+
+
+def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:
+    """Write the public part of a family."""
+    return resources_pb2.Family(
+        name=child("editions", edition_id, "families", family.family_id),
+        domain=_DOMAINS[family.domain],
+        shape_id=family.shape_id,
+        ring=_RINGS[family.ring],
+        task=family.task,
+        inputs=family.inputs,
+        key=family.key,
+        candidates=[resources_pb2.Candidate(text=each.text, answer=each.answer) for each in family.candidates],
+    )
+
+
+def encode_certification(
+    edition_id: str, outcome: CertificationOutcome
+) -> certification_service_pb2.CertifyFamiliesResponse:
+    """Write how one family fared."""
+    message = certification_service_pb2.CertifyFamiliesResponse(
+        shape_id=outcome.slot.shape_id,
+        condition=_CONDITION_VALUES[outcome.slot.condition],
+        ordinal=outcome.slot.ordinal,
+        family=child("editions", edition_id, "families", outcome.family_id),
+        is_stored=outcome.is_stored,
+    )
+    if outcome.certificate is not None:
+        message.certificate.CopyFrom(_encode_certificate(message.family, outcome.certificate))
+    elif outcome.rejection is not None:
+        figures = [resources_pb2.Figure(label=label, value=value) for label, value in outcome.rejection.figures.items()]
+        rejection = resources_pb2.Rejection(
+            rule=outcome.rejection.reason.value, message=outcome.rejection.message, figures=figures
+        )
+        message.rejection.CopyFrom(rejection)
+    return message
+
+
+def encode_grant(grant: Grant) -> resources_pb2.Grant:
+    """Write a grant."""
+    message = resources_pb2.Grant(
+        name=child("editions", grant.edition_id, "grants", grant.grant_id), create_time=_timestamp(grant.create_time)
+    )
+    if grant.redeem_time is not None:
+        message.redeem_time.CopyFrom(_timestamp(grant.redeem_time))
+    return message
+
+
+def encode_record(record: TrainingRecord) -> resources_pb2.TrainingRecord:
+    """Write a record of an adaptation corpus."""
+    return resources_pb2.TrainingRecord(
+        record_id=record.record_id,
+        source=record.source.value,
+        prompt=[resources_pb2.ChatMessage(role=each.role, content=each.content) for each in record.prompt],
+        completion=record.completion,
+    )
+
+
+def encode_bank(bank: Bank) -> resources_pb2.Bank:
+    """Write a bank."""
+    return resources_pb2.Bank(
+        name=child("experiments", bank.experiment_id, "banks", bank.bank_id),
+        domain=_DOMAINS[bank.domain],
+        state=_STATES[bank.state],
+        phase=enums_pb2.BANK_PHASE_SEALED if bank.is_sealed else enums_pb2.BANK_PHASE_OPEN,
+        case_count=bank.case_count,
+        answered_count=bank.answered_count,
+    )
+
+
+def encode_experiment(experiment: Experiment) -> resources_pb2.Experiment:
+    """Write an experiment with its banks."""
+    plan = experiment.plan
+    return resources_pb2.Experiment(
+        name=child("experiments", plan.experiment_id),
+        edition=child("editions", plan.edition_id),
+        model_label=plan.model_label,
+        draw_count=plan.draw_count,
+        bank_seed=plan.bank_seed,
+        resample_count=plan.resample_count,
+        bootstrap_seed=plan.bootstrap_seed,
+        banks=[encode_bank(bank) for bank in experiment.banks],
+        create_time=_timestamp(experiment.create_time),
+    )
+
+
+def encode_receipt(receipt: Receipt) -> resources_pb2.Receipt:
+    """Write a receipt."""
+    return resources_pb2.Receipt(
+        bank=child("experiments", receipt.bank.experiment_id, "banks", receipt.bank.bank_id),
+        answers_digest=receipt.answers_digest,
+        case_count=receipt.bank.case_count,
+        ledger_index=receipt.ledger_index,
+    )
+
+
+def encode_disclosure(experiment_id: str, released: Released, *, public_key: bytes) -> resources_pb2.Disclosure:
+    """Write a disclosure."""
+    return resources_pb2.Disclosure(
+        experiment=child("experiments", experiment_id),
+        payload=released.payload,
+        signature=released.signature,
+        public_key=public_key,
+        ledger_index=released.ledger_index,
+    )
+
+
+def _encode_certificate(family: str, certificate: SignedCertificate) -> resources_pb2.Certificate:
+    return resources_pb2.Certificate(
+        family=family,
+        payload=certificate.payload,
+        signature=certificate.signature,
+        payload_digest=certificate.payload_digest,
+    )
+
+
+def _timestamp(moment: datetime) -> Timestamp:
+    message = Timestamp()
+    message.FromDatetime(moment)
+    return message
+
+
+def _known(values: Mapping[E, T], value: E, *, field: str) -> T:
+    if value not in values:
+        raise InvalidRequest(f"{field} is missing or unknown ({int(value)})", subject=field)
+    return values[value]

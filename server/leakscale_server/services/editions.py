@@ -1,0 +1,115 @@
+"""EditionService and CertificationService."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import grpc
+from leakscale.v1 import (
+    certification_service_pb2,
+    certification_service_pb2_grpc,
+    edition_service_pb2,
+    edition_service_pb2_grpc,
+)
+
+from leakscale_server.core.construction import FamilySlot
+from leakscale_server.errors import InvalidRequest
+from leakscale_server.limits import FAMILIES_PER_PAGE
+from leakscale_server.registry.editions import Edition, EditionRegistry
+from leakscale_server.registry.names import parse
+from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.services import codec
+
+__all__ = ["CertificationService", "EditionService"]
+
+
+class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
+    """Drafts, frozen editions and their public families."""
+
+    def __init__(self, editions: EditionRegistry, scorer: Scorer) -> None:
+        self._editions = editions
+        self._scorer = scorer
+
+    def CreateEdition(  # noqa: N802
+        self, request: edition_service_pb2.CreateEditionRequest, context: grpc.ServicerContext
+    ) -> edition_service_pb2.CreateEditionResponse:
+        """Open a draft."""
+        edition = self._scorer.create_edition(
+            codec.decode_draft(request), practice_private_seed=request.practice_private_seed
+        )
+        return edition_service_pb2.CreateEditionResponse(edition=codec.encode_edition(edition))
+
+    def GetEdition(  # noqa: N802
+        self, request: edition_service_pb2.GetEditionRequest, context: grpc.ServicerContext
+    ) -> edition_service_pb2.GetEditionResponse:
+        """Return one edition."""
+        (edition_id,) = parse(request.name, "editions")
+        return edition_service_pb2.GetEditionResponse(edition=codec.encode_edition(self._editions.get(edition_id)))
+
+    def ListEditions(  # noqa: N802
+        self, request: edition_service_pb2.ListEditionsRequest, context: grpc.ServicerContext
+    ) -> edition_service_pb2.ListEditionsResponse:
+        """List editions, newest first."""
+        limit = codec.page_size(request.page_size, default=100)
+        ids = self._editions.list_ids(before=request.page_token, limit=limit)
+        return edition_service_pb2.ListEditionsResponse(
+            editions=[codec.encode_edition(self._editions.get(edition_id)) for edition_id in ids],
+            next_page_token=ids[-1] if len(ids) == limit else "",
+        )
+
+    def FreezeEdition(  # noqa: N802
+        self, request: edition_service_pb2.FreezeEditionRequest, context: grpc.ServicerContext
+    ) -> edition_service_pb2.FreezeEditionResponse:
+        """Make a fully certified draft immutable."""
+        (edition_id,) = parse(request.name, "editions")
+        edition = self._scorer.freeze(self._editions.get(edition_id))
+        return edition_service_pb2.FreezeEditionResponse(edition=codec.encode_edition(edition))
+
+    def ListFamilies(  # noqa: N802
+        self, request: edition_service_pb2.ListFamiliesRequest, context: grpc.ServicerContext
+    ) -> edition_service_pb2.ListFamiliesResponse:
+        """List public families in the order of their ids."""
+        (edition_id,) = parse(request.edition, "editions", field="edition")
+        limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
+        families = self._editions.families(edition_id, after=request.page_token, limit=limit)
+        return edition_service_pb2.ListFamiliesResponse(
+            families=[codec.encode_family(edition_id, family) for family in families],
+            next_page_token=families[-1].family_id if len(families) == limit else "",
+        )
+
+
+class CertificationService(certification_service_pb2_grpc.CertificationServiceServicer):
+    """Proof of families."""
+
+    def __init__(self, editions: EditionRegistry, scorer: Scorer) -> None:
+        self._editions = editions
+        self._scorer = scorer
+
+    def CertifyFamilies(  # noqa: N802
+        self,
+        request_iterator: Iterator[certification_service_pb2.CertifyFamiliesRequest],
+        context: grpc.ServicerContext,
+    ) -> Iterator[certification_service_pb2.CertifyFamiliesResponse]:
+        """Certify families of one edition, each answered as soon as it is done."""
+        first = next(request_iterator, None)
+        if first is None:
+            return
+        (edition_id,) = parse(first.edition, "editions", field="edition")
+        edition = self._editions.get(edition_id)
+        for outcome in self._scorer.certify(_slots(first, request_iterator, edition)):
+            yield codec.encode_certification(edition_id, outcome)
+
+
+def _slots(
+    first: certification_service_pb2.CertifyFamiliesRequest,
+    rest: Iterator[certification_service_pb2.CertifyFamiliesRequest],
+    edition: Edition,
+) -> Iterator[tuple[Edition, FamilySlot]]:
+    yield edition, codec.decode_slot(first, edition)
+    for request in rest:
+        if request.edition != first.edition:
+            raise InvalidRequest(
+                f"a stream certifies one edition; it began with {first.edition!r}, now {request.edition[:80]!r}",
+                subject="edition",
+            )
+        yield edition, codec.decode_slot(request, edition)

@@ -1,0 +1,110 @@
+"""Insert-only SQLite databases.
+
+Every table refuses UPDATE and DELETE by trigger, so that a fact once written stays; a state is the presence of a row
+(an edition is frozen when it has a row in `freezes`), never a flag that flips.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+__all__ = ["InsertOnlyDatabase", "Row", "Table"]
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table and its key."""
+
+    name: str
+    columns: Mapping[str, type]
+    primary_key: tuple[str, ...]
+    unique: tuple[str, ...] = ()
+    """Columns that together identify a row besides the key."""
+
+
+class InsertOnlyDatabase:
+    """A SQLite file in WAL mode, created with mode 0600, shared by the threads of one process under a lock.
+
+    Raises:
+        sqlite3.OperationalError: From any method when the disk is full; what was committed before stays.
+    """
+
+    def __init__(self, path: Path, tables: Sequence[Table]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=True)
+        self._lock = threading.RLock()
+        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30.0)
+        self._database = Database(self._connection)
+        self._database.enable_wal()
+        self._connection.execute("PRAGMA synchronous=FULL")
+        self._connection.row_factory = sqlite3.Row
+        with self.transaction():
+            for table in tables:
+                self._create(table)
+
+    def _create(self, table: Table) -> None:
+        handle = self._database.table(table.name)
+        if handle.exists():
+            return
+        handle.create(dict(table.columns), pk=table.primary_key, not_null=set(table.columns))
+        if table.unique:
+            handle.create_index(list(table.unique), unique=True)
+        for verb in ("UPDATE", "DELETE"):
+            self._connection.execute(
+                f"CREATE TRIGGER {table.name}_refuses_{verb.lower()} BEFORE {verb} ON {table.name} "
+                f"BEGIN SELECT RAISE(ABORT, '{table.name} is insert-only'); END"
+            )
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Hold the write lock; commit at the end, roll back on any exception. Nests as one transaction."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.rollback()
+                raise
+            self._connection.commit()
+
+    def add(self, table: str, rows: Iterable[Row]) -> int:
+        """Insert rows whose key is new, leave the others as they are; return how many were new."""
+        batch = list(rows)
+        if not batch:
+            return 0
+        columns = list(batch[0])
+        statement = (
+            f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join(':' + name for name in columns)})"  # noqa: S608 - names are ours
+        )
+        with self.transaction():
+            before = self._connection.total_changes
+            self._connection.executemany(statement, batch)
+            return self._connection.total_changes - before
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Return all rows of a query."""
+        with self._lock:
+            return [dict(row) for row in self._connection.execute(query, parameters)]
+
+    def row(self, query: str, parameters: Sequence[object] = ()) -> Row | None:
+        """Return the first row of a query, or None."""
+        found = self.rows(query, parameters)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Checkpoint and close."""
+        with self._lock:
+            self._connection.close()

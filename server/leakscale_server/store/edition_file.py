@@ -1,0 +1,101 @@
+"""A frozen edition: one immutable SQLite file with the public part of every family and its certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leakscale.models import Candidate, Domain, Family, Ring
+from sqlite_utils import Database
+
+__all__ = ["FrozenFamily", "read_families", "write_edition_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenFamily:
+    """A public family with the certificate that travels with it."""
+
+    family: Family
+    certificate_payload: bytes
+    certificate_signature: bytes
+
+
+def write_edition_file(path: Path, *, meta: dict[str, str | int], families: Iterable[FrozenFamily]) -> str:
+    """Write the file in one step (temporary name, then rename), read-only, and return its SHA-256 in hex.
+
+    A file that a crash left behind under the temporary name is replaced.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    database = Database(sqlite3.connect(partial))
+    database.table("meta").insert_all(
+        ({"name": name, "value": str(value)} for name, value in sorted(meta.items())), pk="name"
+    )
+    database.table("families").insert_all((_to_row(frozen) for frozen in families), pk="family_id")
+    database.conn.close()
+    partial.chmod(0o444)
+    digest = hashlib.sha256(partial.read_bytes()).hexdigest()
+    partial.replace(path)
+    _sync_folder(path.parent)
+    return digest
+
+
+def read_families(path: Path, *, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
+    """Return public families in the order of their ids, those after `after`, at most `limit`."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1&mode=ro", uri=True)
+    try:
+        rows = connection.execute(
+            "SELECT public FROM families WHERE family_id > ? ORDER BY family_id LIMIT ?", (after, limit)
+        )
+        return [_from_public(json.loads(public)) for (public,) in rows]
+    finally:
+        connection.close()
+
+
+def _to_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
+    family = frozen.family
+    public = {
+        "family_id": family.family_id,
+        "domain": family.domain.value,
+        "shape_id": family.shape_id,
+        "ring": family.ring.value,
+        "task": family.task,
+        "inputs": list(family.inputs),
+        "key": family.key,
+        "candidates": [[candidate.text, candidate.answer] for candidate in family.candidates],
+    }
+    return {
+        "family_id": family.family_id,
+        "public": json.dumps(public, ensure_ascii=False),
+        "certificate_payload": frozen.certificate_payload,
+        "certificate_signature": frozen.certificate_signature,
+    }
+
+
+def _from_public(public: dict[str, object]) -> Family:
+    fields = dict(public)
+    first, second, third, fourth = (Candidate(text, answer) for text, answer in fields.pop("candidates"))  # type: ignore[attr-defined]
+    return Family(
+        family_id=str(fields["family_id"]),
+        domain=Domain(str(fields["domain"])),
+        shape_id=str(fields["shape_id"]),
+        ring=Ring(str(fields["ring"])),
+        task=str(fields["task"]),
+        inputs=tuple(str(line) for line in fields["inputs"]),  # type: ignore[attr-defined]
+        key=str(fields["key"]),
+        candidates=(first, second, third, fourth),
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,107 @@
+"""Public facts: editions, certificates, grants, experiments, answers, seals, disclosures. No truth, no utility."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from leakscale_server.store.database import InsertOnlyDatabase, Table
+
+__all__ = ["open_registry"]
+
+_TABLES: Final = (
+    Table(
+        "editions",
+        {
+            "edition_id": str,
+            "kind": str,
+            "families_per_cell": int,
+            "public_seed": bytes,
+            "request_digest": str,
+            "create_time": str,
+        },
+        ("edition_id",),
+    ),
+    Table(
+        "shapes",
+        {"edition_id": str, "position": int, "shape_id": str, "source": str, "toml": str},
+        ("edition_id", "position"),
+        unique=("edition_id", "shape_id"),
+    ),
+    Table(
+        "certificates",
+        {
+            "edition_id": str,
+            "family_id": str,
+            "shape_id": str,
+            "condition": str,
+            "ordinal": int,
+            "payload": bytes,
+            "payload_digest": bytes,
+            "signature": bytes,
+        },
+        ("edition_id", "family_id"),
+        unique=("edition_id", "shape_id", "condition", "ordinal"),
+    ),
+    Table(
+        "freezes",
+        {
+            "edition_id": str,
+            "file_digest": str,
+            "commitment_root": bytes,
+            "certificates_digest": bytes,
+            "freeze_time": str,
+        },
+        ("edition_id",),
+    ),
+    Table(
+        "grants",
+        {"grant_id": str, "edition_id": str, "preservation_count": int, "request_id": str, "create_time": str},
+        ("grant_id",),
+        unique=("edition_id", "request_id"),
+    ),
+    Table("redemptions", {"grant_id": str, "request_id": str, "redeem_time": str}, ("grant_id",)),
+    Table(
+        "experiments",
+        {
+            "experiment_id": str,
+            "edition_id": str,
+            "model_label": str,
+            "draw_count": int,
+            "bank_seed": int,
+            "resample_count": int,
+            "bootstrap_seed": int,
+            "request_digest": str,
+            "create_time": str,
+        },
+        ("experiment_id",),
+    ),
+    Table(
+        "answers",
+        {"experiment_id": str, "bank_id": str, "family_id": str, "draw": int, "text": str},
+        ("experiment_id", "bank_id", "family_id", "draw"),
+    ),
+    Table(
+        "seals",
+        {
+            "experiment_id": str,
+            "bank_id": str,
+            "answers_digest": bytes,
+            "case_count": int,
+            "ledger_index": int,
+            "seal_time": str,
+        },
+        ("experiment_id", "bank_id"),
+    ),
+    Table(
+        "disclosures",
+        {"experiment_id": str, "payload": bytes, "signature": bytes, "ledger_index": int, "disclose_time": str},
+        ("experiment_id",),
+    ),
+    Table("ledger", {"position": int, "entry": bytes, "leaf": bytes}, ("position",)),
+)
+
+
+def open_registry(data_dir: Path) -> InsertOnlyDatabase:
+    """Open or create the registry of a server."""
+    return InsertOnlyDatabase(data_dir / "registry.db", _TABLES)
