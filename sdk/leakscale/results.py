@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import base64
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from leakscale.errors import InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState
 
-__all__ = ["CellTotal", "Disclosure", "Effect", "Estimate"]
+__all__ = ["CellTotal", "Disclosure", "Effect", "Estimate", "disclosure_from_json", "disclosure_to_json"]
+
+_FORMAT = "leakscale-disclosure-v1"
+_BYTE_FIELDS = ("payload", "signature", "public_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +88,52 @@ class Disclosure:
     """Ed25519 over `payload`."""
     public_key: bytes
     """Raw Ed25519 key of the server, 32 bytes."""
+
+
+def disclosure_to_json(disclosure: Disclosure) -> str:
+    """Write a disclosure as indented JSON, its three byte strings in base64.
+
+    The file is for people and for `disclosure_from_json`; what was signed is `payload`, which it carries unchanged.
+    """
+    fields = {"format": _FORMAT, **asdict(disclosure)}
+    for name in _BYTE_FIELDS:
+        fields[name] = base64.b64encode(getattr(disclosure, name)).decode()
+    return json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def disclosure_from_json(text: str) -> Disclosure:
+    """Read what `disclosure_to_json` wrote. The signature is carried along, not checked.
+
+    Raises:
+        InvalidRequestError: If the text is no disclosure of this format; the message names what is wrong.
+    """
+    try:
+        fields = json.loads(text)
+        if not isinstance(fields, dict) or fields.pop("format", None) != _FORMAT:
+            raise InvalidRequestError(f"disclosure is not of format {_FORMAT}; write it with this version of leakscale")
+        for name in _BYTE_FIELDS:
+            fields[name] = base64.b64decode(fields[name], validate=True)
+        fields["totals"] = tuple(_total(total) for total in fields["totals"])
+        fields["effects"] = tuple(_effect(effect) for effect in fields["effects"])
+        return Disclosure(**fields)
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+
+
+def _total(fields: dict[str, Any]) -> CellTotal:
+    enums = {
+        "domain": Domain(fields["domain"]),
+        "condition": Condition(fields["condition"]),
+        "state": ModelState(fields["state"]),
+    }
+    return CellTotal(**(fields | enums))
+
+
+def _effect(fields: dict[str, Any]) -> Effect:
+    domain = fields["domain"]
+    return Effect(
+        domain=None if domain is None else Domain(domain),
+        effect=Estimate(**fields["effect"]),
+        c0_drift=Estimate(**fields["c0_drift"]),
+        c2_change=Estimate(**fields["c2_change"]),
+    )

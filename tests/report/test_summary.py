@@ -1,0 +1,147 @@
+"""The table that a terminal shows, and the two files it comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+
+import pytest
+from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.models import Condition, Domain, ModelState
+from leakscale.report import (
+    DISCLOSURE_FILE,
+    PROVENANCE_FILE,
+    StudyProvenance,
+    provenance_from_json,
+    provenance_to_json,
+    read_disclosure,
+    read_provenance,
+    render_summary_table,
+    summary_text,
+)
+from leakscale.results import CellTotal, Disclosure, Effect, Estimate, disclosure_from_json, disclosure_to_json
+from rich.console import Console
+
+
+def a_disclosure() -> Disclosure:
+    """Build a paper-sized result: the widest counts that the table must hold."""
+    totals = tuple(
+        CellTotal(domain, condition, state, 512, 16_384, 11_111, 16_384)
+        for domain in Domain
+        for condition in Condition
+        for state in ModelState
+    )
+    wide = Estimate(-0.1239, -0.2234, -0.1001)
+    return Disclosure(
+        experiment_id="exp-1",
+        edition_id="ed-1",
+        edition_kind="private",
+        commitment_root="ab" * 32,
+        assurance_level="L1",
+        totals=totals,
+        effects=tuple(Effect(domain, wide, wide, wide) for domain in (None, *Domain)),
+        confidence=0.95,
+        resample_count=10_000,
+        bootstrap_seed=2**53 + 1,
+        payload=bytes(range(256)),
+        signature=b"\x00" * 64,
+        public_key=b"\xff" * 32,
+    )
+
+
+A_PROVENANCE = StudyProvenance(
+    study="demo",
+    rerun_command="make demo",
+    model_id="tiny",
+    model_digests={"weights": "11" * 32},
+    adapter_digest="22" * 32,
+    corpus_digest="33" * 32,
+    certificates_digest="44" * 32,
+    certified_count=128,
+    rejected_count=0,
+    backend="docker",
+    seeds={"bank_seed": 5},
+    stage_seconds={"certify": 9.0},
+    versions={"python": "3.11.7"},
+)
+
+
+def test_plain_table_fits_80_columns_and_holds_every_total() -> None:
+    """Logs and CI consoles are 80 columns wide; a wrapped table is no table."""
+    text = summary_text(a_disclosure())
+
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("11111/16384") == 8
+    assert text.count("22222/32768") == 4
+    assert text.count("-12.39 (-22.34 to -10.01)") == 9
+    assert text.isascii()
+
+
+def test_rich_table_fits_80_columns() -> None:
+    """The default terminal is 80 columns wide; cut numbers would be wrong numbers."""
+    console = Console(width=80, file=io.StringIO())
+
+    console.print(render_summary_table(a_disclosure()))
+
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in shown
+    assert shown.count("11111/16384") == 8
+    assert shown.count("-12.39 (-22.34 to -10.01)") == 9
+
+
+def test_disclosure_survives_its_file() -> None:
+    """A number that changes on its way to disk cannot be verified."""
+    disclosure = a_disclosure()
+
+    assert disclosure_from_json(disclosure_to_json(disclosure)) == disclosure
+
+
+def test_provenance_survives_its_file() -> None:
+    """The report is made from the file, not from memory."""
+    assert provenance_from_json(provenance_to_json(A_PROVENANCE)) == A_PROVENANCE
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda fields: fields.pop("format"),
+        lambda fields: fields.pop("totals"),
+        lambda fields: fields.update(extra=1),
+        lambda fields: fields.update(payload="not base64!"),
+        lambda fields: fields["totals"][0].update(domain="cobol"),
+        lambda fields: fields["effects"][0].update(effect=None),
+        lambda fields: fields.update(totals=3),
+    ],
+)
+def test_damaged_disclosure_is_refused_by_name(damage: object) -> None:
+    """Half-read numbers must not become a report."""
+    fields = json.loads(disclosure_to_json(a_disclosure()))
+    damage(fields)  # type: ignore[operator]
+
+    with pytest.raises(InvalidRequestError, match="disclosure"):
+        disclosure_from_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "leakscale-provenance-v1"}'])
+def test_damaged_provenance_is_refused_by_name(text: str) -> None:
+    """The message says which file is at fault."""
+    with pytest.raises(InvalidRequestError, match="provenance"):
+        provenance_from_json(text)
+
+
+def test_study_directory_gives_back_what_was_written(tmp_path: Path) -> None:
+    """The two names are a contract between the demo and the report."""
+    (tmp_path / DISCLOSURE_FILE).parent.mkdir()
+    (tmp_path / DISCLOSURE_FILE).write_text(disclosure_to_json(a_disclosure()))
+    (tmp_path / PROVENANCE_FILE).write_text(provenance_to_json(A_PROVENANCE))
+
+    assert read_disclosure(tmp_path) == a_disclosure()
+    assert read_provenance(tmp_path) == dataclasses.replace(A_PROVENANCE)
+
+
+def test_unfinished_study_says_what_is_missing(tmp_path: Path) -> None:
+    """The next step belongs into the message."""
+    with pytest.raises(NotFoundError, match=r"has no analysis/disclosure\.json; run `leakscale demo`"):
+        read_disclosure(tmp_path)
