@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from datetime import datetime
 
 __all__ = [
     "Answer",
+    "Bank",
     "Candidate",
+    "Certificate",
+    "CertificationOutcome",
+    "CertificationRequest",
     "Condition",
     "Domain",
+    "Edition",
+    "EditionKind",
+    "Experiment",
+    "ExperimentPlan",
     "Family",
+    "Grant",
+    "LedgerHead",
     "Message",
     "ModelState",
+    "Receipt",
+    "Rejection",
     "Ring",
+    "ServerInfo",
+    "ShapeFile",
     "TrainingRecord",
     "TrainingSource",
 ]
@@ -128,3 +143,179 @@ class Answer:
     """0-based sample index."""
     text: str
     """The answer exactly as the model gave it; a malformed one scores zero and is never repaired."""
+
+
+class EditionKind(enum.StrEnum):
+    """Who may ever rebuild the truth of an edition."""
+
+    PRACTICE = "practice"
+    """Its author chose the private seed and can rebuild every association."""
+    PRIVATE = "private"
+    """The server drew the private seed and nobody else holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeFile:
+    """A shape as its author wrote it: data, never executed."""
+
+    source: str
+    """Name of the file, for messages."""
+    toml: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """An immutable set of certified families, or the draft of one."""
+
+    name: str
+    """`editions/{edition}`."""
+    kind: EditionKind
+    is_frozen: bool
+    families_per_cell: int
+    """Families in one shape and condition."""
+    shape_ids: tuple[str, ...]
+    certified_count: int
+    family_count: int
+    """Families it will have once every one is certified."""
+    commitment_root: bytes
+    """SHA-256 root over nonced commitments to the associations; empty in a draft."""
+    certificates_digest: bytes
+    """SHA-256 over the payload digests of all certificates; empty in a draft."""
+    create_time: datetime
+    freeze_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CertificationRequest:
+    """One family to certify."""
+
+    shape_id: str
+    condition: Condition
+    ordinal: int
+    """0-based within its shape and condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A signed statement that a family obeys the acceptance rule."""
+
+    family: str
+    payload: bytes
+    """Canonical JSON that was signed."""
+    signature: bytes
+    payload_digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a family breaks the acceptance rule."""
+
+    rule: str
+    """E.g. `WEAK_ALTERNATIVE`."""
+    message: str
+    figures: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CertificationOutcome:
+    """How one family fared: it has a certificate or a rejection."""
+
+    request: CertificationRequest
+    family: str
+    """`editions/{edition}/families/{family}`."""
+    certificate: Certificate | None
+    rejection: Rejection | None
+    is_stored: bool
+    """True when the answer came from the server's store."""
+
+    @property
+    def is_certified(self) -> bool:
+        """Tell whether the family keeps the rule."""
+        return self.certificate is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Permission to read the associations of an edition's C2 families once."""
+
+    name: str
+    """`editions/{edition}/grants/{grant}`."""
+    create_time: datetime
+    redeem_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentPlan:
+    """What is registered before the first answer."""
+
+    experiment_id: str
+    edition: str
+    """`editions/{edition}`."""
+    model_label: str
+    """Names the model, e.g. a repository id and revision."""
+    draw_count: int = 32
+    """Draws a family and state; 32 in the paper."""
+    bank_seed: int = 0
+    """Root of the seeds of all draws."""
+    resample_count: int = 10_000
+    """Replicates of the registered bootstrap; 10,000 in the paper."""
+    bootstrap_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """One domain of an edition, asked of a model in one state."""
+
+    name: str
+    """`experiments/{experiment}/banks/{bank}`."""
+    domain: Domain
+    state: ModelState
+    is_sealed: bool
+    case_count: int
+    answered_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A registered comparison of a base and an adapted model."""
+
+    name: str
+    """`experiments/{experiment}`."""
+    plan: ExperimentPlan
+    banks: tuple[Bank, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that a bank was sealed; its bytes do not depend on truth."""
+
+    bank: str
+    answers_digest: bytes
+    """SHA-256 over the canonical answers, in the order of (family id, draw)."""
+    case_count: int
+    ledger_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerHead:
+    """Signed state of the server's append-only ledger."""
+
+    entry_count: int
+    root: bytes
+    signature: bytes
+    public_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server is."""
+
+    version: str
+    sandbox_backend: str
+    """`docker` or `bubblewrap`."""
+    sandbox_image: str
+    lane_count: int
+    public_key: bytes
+    """Raw Ed25519 key that signs certificates, disclosures and ledger heads."""
+    message_bytes_max: int
+    cases_per_message_max: int

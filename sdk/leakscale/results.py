@@ -10,7 +10,15 @@ from typing import Any
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState
 
-__all__ = ["CellTotal", "Disclosure", "Effect", "Estimate", "disclosure_from_json", "disclosure_to_json"]
+__all__ = [
+    "CellTotal",
+    "Disclosure",
+    "Effect",
+    "Estimate",
+    "disclosure_from_json",
+    "disclosure_from_payload",
+    "disclosure_to_json",
+]
 
 _FORMAT = "leakscale-disclosure-v1"
 _BYTE_FIELDS = ("payload", "signature", "public_key")
@@ -90,6 +98,33 @@ class Disclosure:
     """Raw Ed25519 key of the server, 32 bytes."""
 
 
+def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: bytes) -> Disclosure:
+    """Read the numbers out of the signed bytes. The signature is carried along, not checked.
+
+    Raises:
+        InvalidRequestError: If the bytes are no disclosure; the message names what is wrong.
+    """
+    try:
+        fields = json.loads(payload)
+        return Disclosure(
+            experiment_id=fields["experiment_id"],
+            edition_id=fields["edition_id"],
+            edition_kind=fields["edition_kind"],
+            commitment_root=fields["commitment_root"],
+            assurance_level=fields["assurance_level"],
+            totals=tuple(_total(total) for total in fields["totals"]),
+            effects=tuple(_effect(effect) for effect in fields["effects"]),
+            confidence=fields["confidence"],
+            resample_count=fields["resample_count"],
+            bootstrap_seed=int(fields["bootstrap_seed"]),
+            payload=payload,
+            signature=signature,
+            public_key=public_key,
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+
+
 def disclosure_to_json(disclosure: Disclosure) -> str:
     """Write a disclosure as indented JSON, its three byte strings in base64.
 
@@ -133,7 +168,11 @@ def _effect(fields: dict[str, Any]) -> Effect:
     domain = fields["domain"]
     return Effect(
         domain=None if domain is None else Domain(domain),
-        effect=Estimate(**fields["effect"]),
-        c0_drift=Estimate(**fields["c0_drift"]),
-        c2_change=Estimate(**fields["c2_change"]),
+        effect=_estimate(fields["effect"]),
+        c0_drift=_estimate(fields["c0_drift"]),
+        c2_change=_estimate(fields["c2_change"]),
     )
+
+
+def _estimate(fields: dict[str, Any]) -> Estimate:
+    return Estimate(fields["value"], fields["low"], fields["high"])

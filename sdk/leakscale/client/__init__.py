@@ -1,0 +1,54 @@
+"""Talk to a LeakScale server: one method an RPC, grouped as the services are.
+
+with Client("127.0.0.1:7443", token=token) as client:
+    edition = client.editions.get("editions/demo")
+    families = client.editions.families(edition.name)
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from leakscale.client.banks import Banks, Experiments
+from leakscale.client.editions import Editions, Families
+from leakscale.client.grants import Grants
+from leakscale.client.server import Ledger, Server
+from leakscale.client.transport import Transport
+
+__all__ = ["Client"]
+
+
+class Client:
+    """A connection to one server. Thread-safe; close it, or use it as a context manager.
+
+    Args:
+        target: `host:port` or `unix:/path`.
+        token: Bearer token; without one every call but the health check is refused.
+        timeout_s: Deadline of a unary call. Streams have none: they end when their work does.
+
+    Raises:
+        LeakScaleError: From every method, one of the classes in `leakscale.errors`.
+    """
+
+    def __init__(self, target: str, *, token: str | None = None, timeout_s: float = 60.0) -> None:
+        self._transport = Transport(target, token=token, timeout_s=timeout_s)
+        self.server = Server(self._transport)
+        self.ledger = Ledger(self._transport)
+        self.editions = Editions(self._transport)
+        self.families = Families(self._transport)
+        self.grants = Grants(self._transport)
+        self.experiments = Experiments(self._transport)
+        self.banks = Banks(self._transport)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

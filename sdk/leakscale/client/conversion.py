@@ -1,0 +1,186 @@
+"""Between generated messages and the SDK's dataclasses; the only module of the SDK that knows both."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from leakscale.models import (
+    Bank,
+    Candidate,
+    Certificate,
+    CertificationOutcome,
+    CertificationRequest,
+    Condition,
+    Domain,
+    Edition,
+    EditionKind,
+    Experiment,
+    ExperimentPlan,
+    Family,
+    Grant,
+    LedgerHead,
+    Message,
+    ModelState,
+    Receipt,
+    Rejection,
+    Ring,
+    ServerInfo,
+    TrainingRecord,
+    TrainingSource,
+)
+from leakscale.results import Disclosure, disclosure_from_payload
+from leakscale.v1 import certification_service_pb2, enums_pb2, resources_pb2, server_service_pb2
+
+__all__ = [
+    "CONDITION_VALUES",
+    "KIND_VALUES",
+    "to_bank",
+    "to_disclosure",
+    "to_edition",
+    "to_experiment",
+    "to_family",
+    "to_grant",
+    "to_ledger_head",
+    "to_outcome",
+    "to_receipt",
+    "to_record",
+    "to_server_info",
+]
+
+_DOMAINS: Final = {enums_pb2.DOMAIN_SQL: Domain.SQL, enums_pb2.DOMAIN_PYTHON: Domain.PYTHON}
+_STATES: Final = {enums_pb2.MODEL_STATE_BASE: ModelState.BASE, enums_pb2.MODEL_STATE_ADAPTED: ModelState.ADAPTED}
+_RINGS: Final = {enums_pb2.RING_R0: Ring.R0, enums_pb2.RING_R1: Ring.R1, enums_pb2.RING_R2: Ring.R2}
+_CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_C2: Condition.C2}
+_KINDS: Final = {
+    enums_pb2.EDITION_KIND_PRACTICE: EditionKind.PRACTICE,
+    enums_pb2.EDITION_KIND_PRIVATE: EditionKind.PRIVATE,
+}
+CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
+KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
+
+
+def to_family(message: resources_pb2.Family) -> Family:
+    """Read a public family."""
+    first, second, third, fourth = (Candidate(each.text, each.answer) for each in message.candidates)
+    return Family(
+        family_id=message.name.rpartition("/")[2],
+        domain=_DOMAINS[message.domain],
+        shape_id=message.shape_id,
+        ring=_RINGS[message.ring],
+        task=message.task,
+        inputs=tuple(message.inputs),
+        key=message.key,
+        candidates=(first, second, third, fourth),
+    )
+
+
+def to_edition(message: resources_pb2.Edition) -> Edition:
+    """Read an edition."""
+    return Edition(
+        name=message.name,
+        kind=_KINDS[message.kind],
+        is_frozen=message.phase == enums_pb2.EDITION_PHASE_FROZEN,
+        families_per_cell=message.families_per_cell,
+        shape_ids=tuple(message.shape_ids),
+        certified_count=message.certified_count,
+        family_count=message.family_count,
+        commitment_root=message.commitment_root,
+        certificates_digest=message.certificates_digest,
+        create_time=message.create_time.ToDatetime(),
+        freeze_time=message.freeze_time.ToDatetime() if message.HasField("freeze_time") else None,
+    )
+
+
+def to_outcome(message: certification_service_pb2.CertifyFamiliesResponse) -> CertificationOutcome:
+    """Read how one family fared."""
+    certificate = rejection = None
+    if message.HasField("certificate"):
+        certificate = Certificate(
+            family=message.certificate.family,
+            payload=message.certificate.payload,
+            signature=message.certificate.signature,
+            payload_digest=message.certificate.payload_digest,
+        )
+    else:
+        figures = tuple((figure.label, figure.value) for figure in message.rejection.figures)
+        rejection = Rejection(message.rejection.rule, message.rejection.message, figures)
+    return CertificationOutcome(
+        request=CertificationRequest(message.shape_id, _CONDITIONS[message.condition], message.ordinal),
+        family=message.family,
+        certificate=certificate,
+        rejection=rejection,
+        is_stored=message.is_stored,
+    )
+
+
+def to_grant(message: resources_pb2.Grant) -> Grant:
+    """Read a grant."""
+    return Grant(
+        name=message.name,
+        create_time=message.create_time.ToDatetime(),
+        redeem_time=message.redeem_time.ToDatetime() if message.HasField("redeem_time") else None,
+    )
+
+
+def to_record(message: resources_pb2.TrainingRecord) -> TrainingRecord:
+    """Read a training record."""
+    return TrainingRecord(
+        record_id=message.record_id,
+        source=TrainingSource(message.source),
+        prompt=tuple(Message(turn.role, turn.content) for turn in message.prompt),
+        completion=message.completion,
+    )
+
+
+def to_bank(message: resources_pb2.Bank) -> Bank:
+    """Read a bank."""
+    return Bank(
+        name=message.name,
+        domain=_DOMAINS[message.domain],
+        state=_STATES[message.state],
+        is_sealed=message.phase == enums_pb2.BANK_PHASE_SEALED,
+        case_count=message.case_count,
+        answered_count=message.answered_count,
+    )
+
+
+def to_experiment(message: resources_pb2.Experiment) -> Experiment:
+    """Read an experiment with its banks."""
+    plan = ExperimentPlan(
+        experiment_id=message.name.rpartition("/")[2],
+        edition=message.edition,
+        model_label=message.model_label,
+        draw_count=message.draw_count,
+        bank_seed=message.bank_seed,
+        resample_count=message.resample_count,
+        bootstrap_seed=message.bootstrap_seed,
+    )
+    return Experiment(message.name, plan, tuple(to_bank(bank) for bank in message.banks))
+
+
+def to_receipt(message: resources_pb2.Receipt) -> Receipt:
+    """Read a receipt."""
+    return Receipt(message.bank, message.answers_digest, message.case_count, message.ledger_index)
+
+
+def to_disclosure(message: resources_pb2.Disclosure) -> Disclosure:
+    """Read a disclosure; the numbers come out of the signed bytes and nowhere else."""
+    return disclosure_from_payload(message.payload, signature=message.signature, public_key=message.public_key)
+
+
+def to_ledger_head(message: resources_pb2.LedgerHead) -> LedgerHead:
+    """Read a ledger head."""
+    return LedgerHead(message.entry_count, message.root, message.signature, message.public_key)
+
+
+def to_server_info(message: server_service_pb2.GetServerInfoResponse) -> ServerInfo:
+    """Read what a server is."""
+    return ServerInfo(
+        version=message.version,
+        sandbox_backend=message.sandbox_backend,
+        sandbox_image=message.sandbox_image,
+        lane_count=message.lane_count,
+        public_key=message.public_key,
+        message_bytes_max=message.message_bytes_max,
+        cases_per_message_max=message.cases_per_message_max,
+    )
