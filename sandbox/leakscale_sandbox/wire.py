@@ -11,13 +11,18 @@ Anything else breaks the protocol, and the server destroys the lane. The same mo
 from __future__ import annotations
 
 import enum
+import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leakscale_sandbox.verdicts import Limits, Verdict
+
 __all__ = [
-    "GREETING_BYTES_MAX",
+    "GREETING_HEADER",
     "JOB_BYTES_MAX",
     "JOB_HEADER",
+    "PART_LENGTH",
     "PROTOCOL_VERSION",
     "RECORD",
     "RESULT_BYTES_MAX",
@@ -25,13 +30,13 @@ __all__ = [
     "DomainCode",
     "Ending",
     "JobHeader",
-    "Limits",
     "ResultHeader",
-    "Verdict",
     "WireError",
     "decode_records",
+    "encode_greeting",
     "encode_job",
     "encode_record",
+    "greeting_size",
 ]
 
 PROTOCOL_VERSION = 1
@@ -40,6 +45,8 @@ RESULT_BYTES_MAX = 1 << 20
 GREETING_BYTES_MAX = 16 << 10
 PART_COUNT_MAX = 64
 DETAIL_BYTES_MAX = 200
+
+_VERDICTS = tuple(Verdict)
 
 JOB_MAGIC = b"LSJ1"
 RESULT_MAGIC = b"LSR1"
@@ -54,41 +61,6 @@ PART_LENGTH = struct.Struct("<I")
 
 class WireError(ValueError):
     """Bytes that no honest peer sends."""
-
-
-class Verdict(enum.StrEnum):
-    """How one execution ended."""
-
-    RETURNED = "returned"
-    """The program gave a value that has a canonical form."""
-    EXCEPTION = "exception"
-    """The program raised, or its statement was refused."""
-    REFUSED_TYPE = "refused_type"
-    """The value has no canonical form: another type, NaN, a surrogate, a cycle or too deep."""
-    WORK_BUDGET = "work_budget"
-    """The statement took more virtual-machine steps than allowed."""
-    CPU_LIMIT = "cpu_limit"
-    """The program used up its CPU seconds. Depends on load."""
-    MEMORY_LIMIT = "memory_limit"
-    """The program asked for more memory than allowed. Depends on the allocator."""
-    OUTPUT_LIMIT = "output_limit"
-    """The canonical value is too large."""
-    TIMEOUT = "timeout"
-    """The program was still running when its wall-clock time was over. Depends on load."""
-    KILLED = "killed"
-    """A signal, an exit without a result, or a result that no runner writes."""
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Return whether the same program ends so on any machine, however loaded."""
-        return self in _DETERMINISTIC
-
-
-_DETERMINISTIC = frozenset(
-    {Verdict.RETURNED, Verdict.EXCEPTION, Verdict.REFUSED_TYPE, Verdict.WORK_BUDGET, Verdict.OUTPUT_LIMIT}
-)
-# The order is the wire's code of a verdict: only ever append.
-_VERDICTS = tuple(Verdict)
 
 
 class DomainCode(enum.IntEnum):
@@ -113,34 +85,6 @@ class Ending(enum.IntEnum):
     MEMORY_EXCEEDED = 5
     OUTPUT_EXCEEDED = 6
     """More bytes than a result frame holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one program may use. Work and rows are counted a fixture, the rest over all fixtures of the program."""
-
-    wall_time_s_max: float = 10.0
-    """Wall-clock seconds of the program's process."""
-    cpu_time_s_max: int = 4
-    """CPU seconds of the program's process; the kernel counts whole seconds."""
-    memory_bytes_max: int = 256 << 20
-    """Address space of the program's process."""
-    output_bytes_max: int = 256 << 10
-    """Canonical bytes of one value."""
-    work_steps_max: int = 25_000_000
-    """SQL: virtual-machine steps a fixture, counted in thousands."""
-    row_count_max: int = 10_000
-    """SQL: rows a fixture."""
-
-    def __post_init__(self) -> None:
-        """Refuse a limit that would not bite.
-
-        Raises:
-            ValueError: If a limit is zero or negative, or larger than a frame can say.
-        """
-        for name in self.__slots__:
-            if not 0 < getattr(self, name) < 1 << 31:
-                raise ValueError(f"limit {name} must lie between 1 and 2^31 - 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +133,8 @@ class JobHeader:
         if magic != JOB_MAGIC or payload > JOB_BYTES_MAX:
             raise WireError("not a job header")
         wall_ms, *others = numbers
-        return cls(sequence, DomainCode(domain), bool(ordered), fixtures, programs, payload, Limits(wall_ms / 1000, *others))
+        limits = Limits(wall_ms / 1000, *others)
+        return cls(sequence, DomainCode(domain), bool(ordered), fixtures, programs, payload, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +181,40 @@ class ResultHeader:
         return cls(Ending(ending), code, slot, sequence, body, wall, cpu, resident)
 
 
-def encode_job(header_without_size: JobHeader, fixtures: tuple[bytes, ...], programs: tuple[bytes, ...]) -> bytes:
-    """Return a whole job frame: header, then each fixture and each program behind its length."""
+def encode_greeting(facts: dict[str, object]) -> bytes:
+    """Return the frame that a worker sends when it is ready."""
+    body = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()
+    return GREETING_HEADER.pack(GREETING_MAGIC, len(body)) + body
+
+
+def greeting_size(header: bytes) -> int:
+    """Return how many bytes of greeting follow its header.
+
+    Raises:
+        WireError: If this is not one.
+    """
+    magic, size = GREETING_HEADER.unpack(header)
+    if magic != GREETING_MAGIC or size > GREETING_BYTES_MAX:
+        raise WireError("not a greeting")
+    return int(size)
+
+
+def encode_job(
+    fixtures: Sequence[bytes],
+    programs: Sequence[bytes],
+    *,
+    sequence: int,
+    domain: DomainCode,
+    is_ordered: bool,
+    limits: Limits,
+) -> bytes:
+    """Return a whole job frame: header, then each fixture and each program behind its length.
+
+    Raises:
+        WireError: If the job has too many parts or bytes.
+    """
     payload = b"".join(PART_LENGTH.pack(len(part)) + part for part in (*fixtures, *programs))
-    given = header_without_size
-    header = JobHeader(
-        given.sequence, given.domain, given.is_ordered, len(fixtures), len(programs), len(payload), given.limits
-    )
+    header = JobHeader(sequence, domain, is_ordered, len(fixtures), len(programs), len(payload), limits)
     return header.pack() + payload
 
 

@@ -35,5 +35,3 @@ def open_backend(name: str, *, state_dir: Path) -> Backend:
 
         return BubblewrapBackend.open(state_dir)
     raise ValueError(f"sandbox backend {name!r} does not exist; choose one of {', '.join(BACKEND_NAMES)}")
-
-

@@ -12,7 +12,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from leakscale_sandbox.wire import Limits, Verdict
+from leakscale_sandbox.verdicts import Limits, Verdict
 
 __all__ = [
     "Backend",

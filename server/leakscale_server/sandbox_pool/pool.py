@@ -1,37 +1,198 @@
-"""Lease warm workers to jobs."""
+"""Lease warm workers to jobs, one at a time each, and replace what failed."""
 
 from __future__ import annotations
 
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from leakscale_sandbox.verdicts import Limits
+
+from leakscale_server.sandbox_pool.bundle import worker_digest
+from leakscale_server.sandbox_pool.contract import BackendIdentity, ProgramDomain, SandboxFault
+from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.session import Session
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
-    from leakscale_server.sandbox_pool.contract import Backend, BackendIdentity, Job, JobResult
+    from leakscale_server.sandbox_pool.contract import Backend, Job, JobResult
 
 __all__ = ["SandboxPool"]
 
+_ATTEMPT_COUNT_MAX = 3
+_LEASE_COUNT_MAX = 200
+_SQLITE_MAGIC = b"SQLite format 3\0"
+
 
 class SandboxPool:
-    """Warm workers, leased one job at a time. Safe to use from many threads."""
+    """Warm workers, leased one job at a time. Safe to use from many threads.
+
+    Lanes differ in their hash seed, and odd lanes reverse unordered SQL selects: run a job on an even and on an odd
+    lane and compare the bytes to find what it left to chance.
+    """
 
     def __init__(self, backend: Backend, *, lane_count: int = 2) -> None:
+        """Prepare a pool; workers start when it is entered.
+
+        Args:
+            backend: From `open_backend`; the pool closes it.
+            lane_count: Warm workers, 1 to 64. One a core is enough.
+        """
+        if not 1 <= lane_count <= 64:
+            raise ValueError(f"lane_count must be 1 to 64, not {lane_count}")
         self.lane_count = lane_count
         self._backend = backend
+        self._sessions: list[Session | None] = [None] * lane_count
+        self._free = set(range(lane_count))
+        self._changed = threading.Condition()
+        self._identity: BackendIdentity | None = None
 
     @property
     def identity(self) -> BackendIdentity:
-        """Return what a certificate freezes about this sandbox."""
-        raise NotImplementedError
+        """Return what a certificate freezes about this sandbox.
+
+        Raises:
+            RuntimeError: If the pool was not entered: a worker must have said what it is.
+        """
+        if self._identity is None:
+            raise RuntimeError("a sandbox pool has an identity once it is entered")
+        return self._identity
 
     def __enter__(self) -> Self:
+        """Start every lane.
+
+        Raises:
+            SandboxFault: If one does not start.
+        """
+        try:
+            with ThreadPoolExecutor(self.lane_count) as starters:
+                list(starters.map(self._session, range(self.lane_count)))
+        except BaseException as error:
+            self.close()
+            if isinstance(error, LaneError):
+                raise SandboxFault(str(error)) from error
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Destroy every worker."""
+        self.close()
+
+    def close(self) -> None:
+        """Destroy every worker. Safe to call twice."""
+        for lane in range(self.lane_count):
+            self._discard(lane)
         self._backend.close()
 
     def run(self, job: Job, *, lane: int | None = None) -> JobResult:
-        """Run every program of a job on every fixture; see the pool's contract."""
-        raise NotImplementedError
+        """Run every program of a job on every fixture.
+
+        Args:
+            job: One family.
+            lane: Lane to wait for, from 0; any free one if None.
+
+        Returns:
+            Executions as `[program][fixture]`. A program that fails, loops or attacks is a result.
+
+        Raises:
+            SandboxFault: If the job failed three times for reasons of ours, each in a fresh lane.
+            ValueError: If the job is not well formed, or there is no such lane.
+        """
+        _check_job(job)
+        with self._lease(lane) as leased:
+            for attempt in range(1, _ATTEMPT_COUNT_MAX + 1):
+                try:
+                    return self._session(leased).run(job)
+                except LaneError as error:
+                    self._discard(leased)
+                    if attempt == _ATTEMPT_COUNT_MAX:
+                        raise SandboxFault(str(error)) from error
+                except BaseException:
+                    # Interrupted in the middle of a conversation: what comes next on this lane is anybody's guess.
+                    self._discard(leased)
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _lease(self, lane: int | None) -> Iterator[int]:
+        if lane is not None and not 0 <= lane < self.lane_count:
+            raise ValueError(f"lane {lane} does not exist; there are {self.lane_count}")
+        with self._changed:
+            self._changed.wait_for(lambda: self._free if lane is None else lane in self._free)
+            leased = min(self._free) if lane is None else lane
+            self._free.remove(leased)
+        try:
+            yield leased
+            self._retire(leased)
+        finally:
+            with self._changed:
+                self._free.add(leased)
+                self._changed.notify_all()
+
+    def _session(self, lane: int) -> Session:
+        """Return the lane's session, started if there is none."""
+        session = self._sessions[lane]
+        if session is None:
+            channel = self._backend.start_lane(lane)
+            try:
+                session = Session(channel)
+                self._check_identity(session)
+            except BaseException:
+                channel.close()
+                raise
+            self._sessions[lane] = session
+        return session
+
+    def _check_identity(self, session: Session) -> None:
+        identity = BackendIdentity(
+            backend=self._backend.name,
+            image_digest=self._backend.image_digest,
+            worker_digest=worker_digest(),
+            facts=session.facts,
+            limits=Limits(),
+        )
+        with self._changed:
+            self._identity = self._identity or identity
+        if identity != self._identity:
+            raise LaneError("a worker differs from the first of its pool")
+
+    def _retire(self, lane: int) -> None:
+        """Replace a worker that served long enough, or whose program forged something."""
+        session = self._sessions[lane]
+        if session is not None and (session.is_suspect or session.lease_count >= _LEASE_COUNT_MAX):
+            self._discard(lane)
+
+    def _discard(self, lane: int) -> None:
+        session = self._sessions[lane]
+        self._sessions[lane] = None
+        if session is not None:
+            session.close()
+
+
+def _check_job(job: Job) -> None:
+    """Refuse fixtures that no honest server sends: inside, they would look like a failure of the program.
+
+    Raises:
+        ValueError: If one does not parse, or the domain does not exist.
+    """
+    for number, fixture in enumerate(job.fixtures):
+        if ProgramDomain(job.domain) is ProgramDomain.SQL:
+            is_sound = fixture.startswith(_SQLITE_MAGIC)
+        else:
+            is_sound = _is_json(fixture)
+        if not is_sound:
+            raise ValueError(f"fixture {number} of a {job.domain} job does not parse")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,88 @@
+"""Run one Python program on every fixture, inside its own confined process.
+
+The program owns this process: it may patch anything here. That harms only its own results, because fixtures, programs
+and results of others are not in this memory, and the server compares bytes elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+
+from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_value
+from leakscale_sandbox.verdicts import Limits, Verdict
+
+__all__ = ["Record", "exception_name", "learn_exceptions", "run_python"]
+
+Record = tuple[Verdict, bytes]
+"""A verdict with canonical bytes (RETURNED) or the detail in ASCII."""
+
+
+def run_python(source: str, fixtures: Sequence[bytes], limits: Limits) -> Iterator[Record]:
+    """Call `transform` on each fixture.
+
+    Args:
+        source: Text of a module that defines `transform(records)`.
+        fixtures: JSON of each argument, parsed anew each time: a program that changes its argument changes a copy.
+        limits: Only the size of one output is enforced here.
+
+    Yields:
+        One record a fixture. If the module itself fails, each fixture gets the same record.
+    """
+    try:
+        transform = _load(source)
+    except BaseException as error:
+        record = _failure(error)
+        yield from (record for _ in fixtures)
+        return
+    for fixture in fixtures:
+        yield _execute(transform, fixture, limits)
+
+
+def _load(source: str) -> Callable[[object], object]:
+    namespace: dict[str, object] = {"__name__": "candidate"}
+    exec(compile(source, "candidate", "exec", dont_inherit=True), namespace)
+    return namespace["transform"]  # type: ignore[return-value]
+
+
+def _execute(transform: Callable[[object], object], fixture: bytes, limits: Limits) -> Record:
+    try:
+        value = transform(json.loads(fixture))
+        return Verdict.RETURNED, encode_value(value, byte_count_max=limits.output_bytes_max)
+    except BaseException as error:
+        return _failure(error)
+
+
+def _failure(error: BaseException) -> Record:
+    kind = type(error)
+    if kind is RefusedValueError:
+        return Verdict.REFUSED_TYPE, str(error).encode()
+    if kind is TooLargeError:
+        return Verdict.OUTPUT_LIMIT, str(error).encode()
+    if issubclass(kind, MemoryError):
+        return Verdict.MEMORY_LIMIT, b"address space"
+    return Verdict.EXCEPTION, exception_name(error)
+
+
+_known_exceptions: dict[type, bytes] = {}
+
+
+def learn_exceptions() -> None:
+    """Remember the name of each exception class that exists now. Called once, before any candidate runs."""
+    waiting: list[type[BaseException]] = [BaseException]
+    while waiting:
+        kind = waiting.pop()
+        _known_exceptions[kind] = kind.__name__.encode()
+        waiting += kind.__subclasses__()
+
+
+def exception_name(error: BaseException) -> bytes:
+    """Return the name of the exception's class, or of its nearest ancestor that a candidate did not define.
+
+    A class that the candidate made could carry fixture content in its name, and a metaclass could compute it.
+    """
+    for kind in type.mro(type(error)):
+        name = _known_exceptions.get(kind)
+        if name is not None:
+            return name
+    return b"BaseException"

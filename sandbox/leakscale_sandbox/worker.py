@@ -1,0 +1,113 @@
+"""Start a worker: make PID 1 safe to fork from, greet the server, serve.
+
+Runs as `python3 -s -S -P -c <bundle> <configuration>`. Not `-I`: it would ignore PYTHONHASHSEED, and the lanes must
+differ in it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import platform
+import signal
+import sqlite3
+import sys
+from dataclasses import dataclass
+
+from leakscale_sandbox.canonical import CANONICAL_VERSION
+from leakscale_sandbox.preloaded import preload
+from leakscale_sandbox.python_runner import learn_exceptions, run_python
+from leakscale_sandbox.seccomp import build_filter
+from leakscale_sandbox.sql_runner import open_connection, run_sql
+from leakscale_sandbox.supervisor import Supervisor
+from leakscale_sandbox.verdicts import Limits
+from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
+
+__all__ = ["main"]
+
+_PR_SET_DUMPABLE = 4
+_WARM_UP_PYTHON = """
+from collections import Counter, defaultdict
+def transform(records):
+    groups = defaultdict(list)
+    for record in sorted(records, key=lambda r: (-r["n"], r["name"])):
+        groups[record["name"]].append(record["n"])
+    return [{"name": n, "sum": sum(v), "mean": round(sum(v) / len(v), 2)} for n, v in groups.items()]
+"""
+_WARM_UP_SQL = """
+WITH g AS (SELECT name, sum(n) AS s, rank() OVER (ORDER BY count(*) DESC) AS r FROM t GROUP BY name)
+SELECT t.name, g.s, g.r, CASE WHEN t.n > 1 THEN 'a' ELSE NULL END AS c FROM t JOIN g USING (name)
+WHERE t.n IN (SELECT max(n) FROM t) ORDER BY 2 DESC, 1 LIMIT 5
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfiguration:
+    """What the server decides about a worker besides its environment."""
+
+    is_reversed: bool = False
+    """Whether unordered SQL selects come in reverse."""
+
+
+def main() -> None:
+    """Serve jobs until the server closes standard input."""
+    configuration = WorkerConfiguration(**json.loads(sys.argv[1]))
+    _harden()
+    preload()
+    learn_exceptions()
+    connection = open_connection(is_reversed=configuration.is_reversed)
+    supervisor = Supervisor(connection=connection, syscall_filter=build_filter())
+    greeting = encode_greeting(_facts(connection))
+    _warm_up(connection)
+    # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    os.write(1, greeting)
+    supervisor.serve()
+
+
+def _harden() -> None:
+    """Shut the ways from a child back to this process.
+
+    Raises:
+        RuntimeError: If this process is not PID 1: it could then neither find nor kill what a program leaves behind.
+    """
+    if os.getpid() != 1:
+        raise RuntimeError("a worker must be PID 1 of its own namespace")
+    # /proc/1 belongs to root from here on, and nobody of the same user may trace this process or, inherited, a child.
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "PR_SET_DUMPABLE")
+    # PID 1 with the default action is not reached by signals from inside the namespace; a Python handler would be.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.environ.clear()
+
+
+def _facts(connection: sqlite3.Connection) -> dict[str, object]:
+    options = [option for (option,) in connection.execute("PRAGMA compile_options")]
+    (source_id,) = connection.execute("SELECT sqlite_source_id()").fetchone()
+    return {
+        "python_build": " ".join((sys.version.split()[0], *platform.python_build(), platform.python_compiler())),
+        "sqlite_version": sqlite3.sqlite_version,
+        "sqlite_source_id": source_id,
+        "sqlite_compile_options": sorted(options),
+        "canonical_version": CANONICAL_VERSION,
+        "protocol_version": PROTOCOL_VERSION,
+        "machine": os.uname().machine,
+    }
+
+
+def _warm_up(connection: sqlite3.Connection) -> None:
+    """Walk the common paths once, so that children inherit warm caches instead of building each its own."""
+    fixture = [{"name": name, "n": n} for n, name in enumerate(("b", "a", "b"))]
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE t(name TEXT, n INTEGER)")
+    database.executemany("INSERT INTO t VALUES (:name, :n)", fixture)
+    database.commit()
+    serialized = database.serialize()
+    database.close()
+    for ordered in (True, False):
+        list(run_sql(connection, _WARM_UP_SQL, [serialized, serialized], ordered=ordered, limits=Limits()))
+    list(run_python(_WARM_UP_PYTHON, [json.dumps(fixture).encode()] * 2, Limits()))

@@ -1,0 +1,161 @@
+"""Workers in Docker containers: no network, no capabilities, read-only, spoken to over the attach socket."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.types import LogConfig
+
+import docker
+from leakscale_server.sandbox_pool.archive import USER_ID
+from leakscale_server.sandbox_pool.bundle import interpreter_arguments
+from leakscale_server.sandbox_pool.contract import BackendUnavailable
+from leakscale_server.sandbox_pool.docker_channel import DockerChannel
+from leakscale_server.sandbox_pool.image_cache import ImageCache
+from leakscale_server.sandbox_pool.lanes import LaneError, LaneSettings
+from leakscale_server.sandbox_pool.owners import is_gone, this_process
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from docker.models.containers import Container
+
+    from leakscale_server.sandbox_pool.image_cache import ImageNames
+
+__all__ = ["CONTAINER_LABEL", "OWNER_LABEL", "DockerBackend"]
+
+CONTAINER_LABEL = "leakscale.sandbox"
+OWNER_LABEL = "leakscale.sandbox.owner"
+
+_API_S_MAX = 60
+_MEMORY = "512m"
+_PROCESS_COUNT_MAX = 32
+_REMOVAL_S_MAX = 10.0
+
+
+class DockerBackend:
+    """Starts one hardened container a lane."""
+
+    name = "docker"
+
+    def __init__(self, client: docker.DockerClient, image_id: str, names: ImageNames) -> None:
+        self.image_digest = names.image_digest
+        self._client = client
+        self._image_id = image_id
+        self._owner = this_process()
+        self._channels: list[DockerChannel] = []
+
+    @classmethod
+    def open(cls, state_dir: Path) -> DockerBackend:
+        """Find the daemon, remove what dead servers left, and load the image if the daemon lacks it.
+
+        Raises:
+            BackendUnavailable: If no daemon answers or it does not take the image.
+        """
+        try:
+            client = docker.from_env(timeout=_API_S_MAX)
+            client.ping()
+        except DockerException as error:
+            raise BackendUnavailable(
+                "no Docker daemon answers", "run `docker/engine.sh start`, or choose the backend bubblewrap"
+            ) from error
+        try:
+            _sweep(client)
+            cache = ImageCache(state_dir)
+            return cls(client, _ensure_image(client, cache), cache.names())
+        except (DockerException, OSError) as error:
+            client.close()
+            raise BackendUnavailable(
+                f"the Docker daemon does not take the sandbox image: {error}", "see `docker info`"
+            ) from error
+
+    def start_lane(self, lane: int) -> DockerChannel:
+        """Start a container; see `Backend.start_lane`.
+
+        The order matters: a container that exists is always in somebody's hands. It is created, attached to, started;
+        if one step fails it is removed.
+        """
+        container: Container | None = None
+        try:
+            container = self._create(LaneSettings.of(lane))
+            channel = DockerChannel(container)
+            container.start()
+        except (DockerException, OSError) as error:
+            if container is not None:
+                remove(container)
+            raise LaneError(f"a container does not start: {error}") from error
+        self._channels.append(channel)
+        return channel
+
+    def close(self) -> None:
+        """Destroy every container that this backend started."""
+        while self._channels:
+            self._channels.pop().close()
+        self._client.close()
+
+    def _create(self, settings: LaneSettings) -> Container:
+        return self._client.containers.create(
+            self._image_id,
+            interpreter_arguments(is_reversed=settings.is_reversed),
+            user=f"{USER_ID}:{USER_ID}",
+            environment={"PYTHONHASHSEED": str(settings.hash_seed)},
+            labels={CONTAINER_LABEL: "1", OWNER_LABEL: self._owner},
+            hostname="sandbox",
+            network_mode="none",
+            ipc_mode="none",
+            read_only=True,
+            cap_drop=["ALL"],
+            security_opt=["no-new-privileges"],
+            pids_limit=_PROCESS_COUNT_MAX,
+            mem_limit=_MEMORY,
+            # Equal to the memory limit: no swap.
+            memswap_limit=_MEMORY,
+            # Results are in the pipe and nowhere else.
+            log_config=LogConfig(type=LogConfig.types.NONE),
+            # Standard input ends when its one client goes, so a killed server's worker ends too, and is removed.
+            stdin_open=True,
+            auto_remove=True,
+            tty=False,
+            init=False,
+            privileged=False,
+        )
+
+
+def remove(container: Container) -> None:
+    """Kill and remove a container, and wait until it is gone."""
+    deadline = time.monotonic() + _REMOVAL_S_MAX
+    while time.monotonic() < deadline:
+        try:
+            container.remove(force=True, v=True)
+        except NotFound:
+            return
+        except APIError:  # its removal is in progress already
+            time.sleep(0.02)
+
+
+def _sweep(client: docker.DockerClient) -> None:
+    """Remove containers whose server is dead. Those of live servers stay."""
+    for container in client.containers.list(all=True, filters={"label": CONTAINER_LABEL}, ignore_removed=True):
+        if is_gone(container.labels.get(OWNER_LABEL, "")):
+            with contextlib.suppress(NotFound):
+                remove(container)
+
+
+def _ensure_image(client: docker.DockerClient, cache: ImageCache) -> str:
+    """Return the daemon's own id of our image, loaded if missing.
+
+    Daemons with the containerd store name images by another digest than ours, so the layer is what is compared.
+    """
+    names = cache.names()
+    with contextlib.suppress(ImageNotFound):
+        image = client.images.get(names.tag)
+        if image.attrs["RootFS"]["Layers"] == [names.layer_digest]:
+            return str(image.id)
+    client.images.load(cache.build().content)
+    image = client.images.get(names.tag)
+    if image.attrs["RootFS"]["Layers"] != [names.layer_digest]:
+        raise OSError("the loaded image holds another layer")
+    return str(image.id)
