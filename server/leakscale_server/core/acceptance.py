@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from leakscale_server.sandbox_pool import Execution, Verdict
 
@@ -43,8 +44,7 @@ class Scoring:
     """Display index of the correct candidate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Utility:
+class Utility(NamedTuple):
     """Share of fixtures on which a candidate's output equals the expected one, exactly."""
 
     passed_count: int
@@ -121,8 +121,8 @@ def assess(first: Scoring, second: Scoring) -> Accepted | Rejection:
         ValueError: If the two passes are not over the same programs and fixtures. That is our fault, not the family's.
     """
     _require_same_form(first, second)
-    fixture_count = len(first.executions[first.truth])
     reference = first.executions[first.truth]
+    fixture_count = len(reference)
     fault = _unstable(first) or _unstable(second) or _difference(first, second)
     if fault is not None:
         return fault
@@ -172,10 +172,10 @@ def _utility(program: tuple[Execution, ...], reference: tuple[Execution, ...]) -
 def _weakness(utilities: tuple[Utility, ...]) -> Rejection | None:
     """Judge the counts in sorted order, so the outcome cannot depend on where the correct candidate stands."""
     fixture_count = utilities[0].fixture_count
-    best, runner_up = sorted((each.passed_count for each in utilities), reverse=True)[:2]
-    perfect_count = sum(each.passed_count == fixture_count for each in utilities)
-    if best < fixture_count or perfect_count != 1:
+    passed_counts = sorted((each.passed_count for each in utilities), reverse=True)
+    if (perfect_count := passed_counts.count(fixture_count)) != 1:
         return Rejection(RejectionReason.PERFECT_COUNT, perfect_count=perfect_count)
+    runner_up = passed_counts[1]
     passed_count_max = fixture_count - -(-fixture_count // 4)
     if runner_up > passed_count_max:
         return Rejection(

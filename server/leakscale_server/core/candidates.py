@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -111,9 +110,8 @@ def draw_values(pool: Sequence[Value] | None, span: CandidateRange | None, strea
     the lost ones back maps each choice of four to exactly one admissible choice.
     """
     if span is None:
-        ordered = sorted(pool or ())  # type: ignore[type-var]  # one type a pool, so the values compare
+        ordered = sorted(pool or ())
         return [ordered[index] for index in stream.sample(len(ordered), CANDIDATE_COUNT)]
     slack = span.gap - 1
     free = stream.sample(span.count - slack * (CANDIDATE_COUNT - 1), CANDIDATE_COUNT)
     return [span.at(index + place * slack) for place, index in enumerate(free)]
-

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
 from leakscale.prompts import compact_answer
 
-from leakscale_server.core.assignment import GROUP_SIZE, Permutation, display_permutation, identity_of_square, truth_rank
+from leakscale_server.core.assignment import (
+    GROUP_SIZE,
+    Permutation,
+    display_permutation,
+    identity_of_square,
+    truth_rank,
+)
 from leakscale_server.core.candidates import CANDIDATE_COUNT, draw_values
 from leakscale_server.core.fixtures import draw_fixture
 from leakscale_server.core.literals import Value, plain_value, python_literal

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
-__all__ = ["Plain", "Value", "plain_value", "python_literal", "sql_literal"]
+__all__ = ["Plain", "Value", "as_operand", "plain_value", "python_literal", "sql_literal"]
 
 Value: TypeAlias = int | Decimal | str | date
 """A candidate's value; candidates of one family share one type, so they sort."""
@@ -43,3 +43,8 @@ def sql_literal(value: Value) -> str:
     if isinstance(plain, str):
         return "'" + plain.replace("'", "''") + "'"
     return repr(plain)
+
+
+def as_operand(literal: str) -> str:
+    """Wrap a negative number in parentheses: `a -{{policy}}` would begin an SQL comment, `{{policy}} ** 2` bind wrongly."""
+    return f"({literal})" if literal.startswith("-") else literal

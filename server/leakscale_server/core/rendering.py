@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from leakscale.models import Domain
 
 from leakscale_server.core.columns import Column, ReferenceColumn, cell_type
-from leakscale_server.core.literals import Value, python_literal, sql_literal
+from leakscale_server.core.literals import Value, as_operand, python_literal, sql_literal
 from leakscale_server.core.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.streams import Stream
 
-__all__ = ["PLACEHOLDER", "Words", "draw_words", "find_column", "input_lines", "render_program", "render_text"]
+__all__ = ["PLACEHOLDER", "Words", "draw_words", "find_column", "input_lines", "named", "render_program", "render_text"]
 
 PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 """`{{slot}}`; spaces are not allowed, so that a dictionary in a Python program is never taken for one."""
@@ -38,7 +38,7 @@ def render_text(template: str, words: Words) -> str:
 def render_program(shape: Shape, words: Words, value: Value) -> str:
     """Return the artifact of one candidate: the program with `value` as a literal in place of the mask."""
     literal = sql_literal(value) if shape.language is Domain.SQL else python_literal(value)
-    return render_text(shape.rings.R0.program, {**words, RESERVED_SLOT: literal})
+    return render_text(shape.rings.R0.program, {**words, RESERVED_SLOT: as_operand(literal)})
 
 
 def input_lines(shape: Shape, words: Words) -> tuple[str, ...]:

@@ -59,21 +59,22 @@ def parse_shape(text: str, *, source: str) -> Shape:
     data = _load(text, source)
     lines = find_lines(text)
     try:
-        shape = Shape.model_validate(_freeze(data))
+        shape = Shape.model_validate(data)
     except ValidationError as error:
         found = [(_resolve(detail["loc"], data), detail) for detail in error.errors()]
         path, detail = min(found, key=lambda each: line_of(each[0], lines))
         raise _error(source, lines, path, rule=_rule(detail), value=_shorten(detail)) from None
-    for problem in find_problems(shape):
+    problem = min(find_problems(shape), key=lambda each: line_of(each.path, lines), default=None)
+    if problem is not None:
         shown = "" if problem.value is None else _clip(problem.value)
         raise _error(source, lines, problem.path, rule=problem.rule, value=shown)
     return shape
 
 
-def _load(text: str, source: str) -> dict[str, object]:
+def _load(text: str, source: str) -> Toml:
     """Parse TOML, keeping decimals exact."""
     try:
-        return tomllib.loads(text, parse_float=Decimal)
+        return _freeze(tomllib.loads(text, parse_float=Decimal))
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line = int(place[1]) if place else max(1, text.count("\n"))
@@ -96,13 +97,14 @@ def _resolve(location: tuple[str | int, ...], data: object) -> Path:
     path: Path = ()
     here = data
     for place, part in enumerate(location):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
-            here = here[part]
-        elif place < len(location) - 1 or not isinstance(here, dict):
-            continue
-        path = (*path, part)
+        if isinstance(here, dict):
+            is_found = part in here
+        else:
+            is_found = isinstance(here, tuple) and isinstance(part, int) and part < len(here)
+        if is_found:
+            here = here[part]  # type: ignore[index]
+        if is_found or (isinstance(here, dict) and place == len(location) - 1):
+            path = (*path, part)
     return path
 
 
@@ -113,6 +115,10 @@ def _rule(detail: ErrorDetails) -> str:
             return "is required"
         case "extra_forbidden":
             return "is not a field of the format"
+        case "union_tag_not_found":
+            return f"needs {detail['ctx']['discriminator']}"
+        case "union_tag_invalid":
+            return f"{detail['ctx']['discriminator']} must be one of {detail['ctx']['expected_tags']}"
         case _:
             return detail["msg"].replace("Input should", "must")
 

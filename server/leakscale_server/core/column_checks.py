@@ -1,0 +1,86 @@
+"""Rules of tables, columns and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from leakscale.models import Domain
+
+from leakscale_server.core.columns import ChoiceColumn, Column, ReferenceColumn, TextColumn
+from leakscale_server.core.locations import Path
+from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid, is_plain_text
+from leakscale_server.core.rendering import find_column
+from leakscale_server.core.schema import Shape
+
+__all__ = ["check_columns"]
+
+
+def check_columns(shape: Shape) -> Iterator[Problem]:
+    """Check row counts, and each column by itself and against what it refers to."""
+    yield from _check_rows(shape)
+    yield from _check_taken(shape)
+    for path, column in all_columns(shape):
+        yield from check_grid(column, path)
+        yield from _check_near(shape, column, path)
+        match column:
+            case ChoiceColumn(values=values):
+                yield from _check_choice(shape, values, path)
+            case TextColumn(length=length) if length[1] < length[0]:
+                yield Problem((*path, "length"), f"the most letters must be at least the fewest, {length[0]}", length)
+            case ReferenceColumn():
+                yield from _check_reference(shape, column, path)
+
+
+def _check_rows(shape: Shape) -> Iterator[Problem]:
+    holders: list[tuple[Path, tuple[int, int]]] = [
+        (("tables", index), table.rows) for index, table in enumerate(shape.tables)
+    ]
+    if shape.records:
+        holders.append((("records",), shape.records.rows))
+    for holder, (fewest, most) in holders:
+        if most < fewest:
+            yield Problem((*holder, "rows"), f"the most rows must be at least the fewest, {fewest}", most)
+
+
+def _check_taken(shape: Shape) -> Iterator[Problem]:
+    seen: set[Path] = set()
+    for path, name in all_names(shape):
+        scope = (*path[:-2], name)
+        if scope in seen:
+            yield Problem(path, "is taken already", name)
+        seen.add(scope)
+
+
+def _check_near(shape: Shape, column: Column, path: Path) -> Iterator[Problem]:
+    if getattr(column, "near_candidates", Decimal(0)) == 0:
+        return
+    generator = column.generator
+    if isinstance(column, ChoiceColumn):
+        kind = {str: "string", int: "integer", Decimal: "decimal"}.get(type(column.values[0]), "boolean")
+    else:
+        kind = "string" if generator == "text" else generator
+    if kind != shape.candidates.type:
+        rule = f"needs candidates of its own type, {kind}; they are {shape.candidates.type}"
+        yield Problem((*path, "near_candidates"), rule, generator)
+
+
+def _check_choice(shape: Shape, values: tuple[object, ...], path: Path) -> Iterator[Problem]:
+    if len({type(value) for value in values}) > 1:
+        yield Problem((*path, "values"), "must all have one type", list(values))
+    if shape.language is Domain.SQL and isinstance(values[0], bool):
+        yield Problem((*path, "values"), "SQLite has no booleans; use 0 and 1", list(values))
+    for value in values:
+        if isinstance(value, str) and not is_plain_text(value):
+            yield Problem((*path, "values"), "text must be printable", value)
+
+
+def _check_reference(shape: Shape, column: ReferenceColumn, path: Path) -> Iterator[Problem]:
+    earlier = {table.name for table in shape.tables[: int(path[1])]} if path[0] == "tables" else set()
+    if column.table not in earlier:
+        yield Problem((*path, "table"), "must name an earlier table", column.table)
+    else:
+        target = find_column(shape, column)
+        if target is None or isinstance(target, ReferenceColumn):
+            rule = f"must name a column of {column.table} with values of its own"
+            yield Problem((*path, "column"), rule, column.column)

@@ -1,0 +1,173 @@
+"""The acceptance rule on built scorings: who passes, who is refused, and that refusals keep the truth to themselves."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from leakscale_server.core.acceptance import Accepted, Rejection, RejectionReason, Scoring, Utility, assess
+from leakscale_server.sandbox_pool import Execution, Verdict
+
+Grid = list[list[Execution]]
+
+
+def returned(output: str) -> Execution:
+    return Execution(Verdict.RETURNED, output.encode(), "")
+
+
+def ended(verdict: Verdict) -> Execution:
+    return Execution(verdict, b"", "ValueError")
+
+
+def a_grid(passed: tuple[int, ...] = (8, 6, 3, 0), *, fixtures: int = 8) -> Grid:
+    """Programs that are right on the first `passed` fixtures and wrong, each in its own way, on the rest."""
+    return [
+        [returned(f"right {index}" if index < count else f"wrong {place} {index}") for index in range(fixtures)]
+        for place, count in enumerate(passed)
+    ]
+
+
+def a_scoring(grid: Grid, *, truth: int = 0) -> Scoring:
+    return Scoring(tuple(tuple(program) for program in grid), truth)
+
+
+def assess_twice(grid: Grid, *, truth: int = 0) -> Accepted | Rejection:
+    return assess(a_scoring(grid, truth=truth), a_scoring(grid, truth=truth))
+
+
+def test_family_is_accepted_with_exact_utilities_in_display_order() -> None:
+    grid = a_grid((6, 8, 0, 3))
+
+    assert assess_twice(grid, truth=1) == Accepted((Utility(6, 8), Utility(8, 8), Utility(0, 8), Utility(3, 8)))
+
+
+@pytest.mark.parametrize("perfect", [2, 3, 4])
+def test_family_is_rejected_unless_exactly_one_candidate_passes_all(perfect: int) -> None:
+    """Two perfect candidates would let a model succeed without the key."""
+    outcome = assess_twice(a_grid((8,) * perfect + (0,) * (4 - perfect)))
+
+    assert outcome == Rejection(RejectionReason.PERFECT_COUNT, perfect_count=perfect)
+
+
+@pytest.mark.parametrize(("fixtures", "most"), [(8, 6), (16, 12)])
+def test_an_alternative_must_fail_a_quarter(fixtures: int, most: int) -> None:
+    """The bound is inclusive: a quarter is enough, one fixture less is not."""
+    weak = assess_twice(a_grid((fixtures, most + 1, 0, 0), fixtures=fixtures))
+
+    assert isinstance(assess_twice(a_grid((fixtures, most, 0, 0), fixtures=fixtures)), Accepted)
+    assert weak == Rejection(
+        RejectionReason.WEAK_ALTERNATIVE, fixture_count=fixtures, passed_count=most + 1, passed_count_max=most
+    )
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED])
+def test_an_alternative_may_fail_by_any_deterministic_verdict(verdict: Verdict) -> None:
+    grid = a_grid((8, 0, 0, 0))
+    grid[2] = [ended(verdict)] * 8
+
+    assert isinstance(assess_twice(grid), Accepted)
+
+
+def test_an_error_never_equals_an_empty_result() -> None:
+    """An exception has no output; a reference that returned nothing must not make it right."""
+    grid = a_grid((8, 0, 0, 0))
+    grid[0][0] = returned("")
+    grid[1] = [ended(Verdict.EXCEPTION)] * 8
+    outcome = assess_twice(grid)
+
+    assert isinstance(outcome, Accepted)
+    assert outcome.utilities[1] == Utility(0, 8)
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if not each.is_deterministic])
+@pytest.mark.parametrize("pass_index", [0, 1])
+@pytest.mark.parametrize("place", range(4))
+def test_a_verdict_that_depends_on_load_never_certifies(verdict: Verdict, pass_index: int, place: int) -> None:
+    """Not even for an alternative, and not even where both passes agree."""
+    grid, other = a_grid(), a_grid()
+    (grid, other)[pass_index][place][3] = ended(verdict)
+
+    assert assess(a_scoring(grid), a_scoring(other)) == Rejection(
+        RejectionReason.UNSTABLE, candidate_position=place, fixture_index=3
+    )
+
+
+@pytest.mark.parametrize("changed", [returned("else"), ended(Verdict.EXCEPTION)])
+@pytest.mark.parametrize("place", range(4))
+def test_two_passes_must_agree_on_every_byte(changed: Execution, place: int) -> None:
+    other = a_grid()
+    other[place][5] = changed
+
+    assert assess(a_scoring(a_grid()), a_scoring(other)) == Rejection(
+        RejectionReason.NONDETERMINISTIC, candidate_position=place, fixture_index=5
+    )
+
+
+def test_times_and_details_are_not_part_of_a_result() -> None:
+    """Times differ in every run; the text of an error is for people."""
+    one, other = a_grid(), a_grid()
+    one[1][0] = Execution(Verdict.EXCEPTION, b"", "ValueError", cpu_time_s=0.1)
+    other[1][0] = Execution(Verdict.EXCEPTION, b"", "TypeError", cpu_time_s=0.2)
+
+    assert isinstance(assess(a_scoring(one), a_scoring(other)), Accepted)
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED])
+def test_the_reference_must_return_everywhere(verdict: Verdict) -> None:
+    grid = a_grid()
+    grid[0][7] = ended(verdict)
+
+    assert assess_twice(grid) == Rejection(RejectionReason.REFERENCE_FAILED, fixture_count=8)
+
+
+def test_a_reference_that_always_answers_alike_is_refused() -> None:
+    """A constant program would be right, so the fixtures examine nothing."""
+    grid = a_grid()
+    grid[0] = [returned("[]")] * 8
+
+    assert assess_twice(grid) == Rejection(RejectionReason.DEGENERATE, fixture_count=8)
+
+
+def test_passes_of_different_form_are_our_own_fault() -> None:
+    """A missing fixture must not count as a pass."""
+    for other in (a_grid()[:3], a_grid(fixtures=7), [*a_grid()[:3], a_grid(fixtures=7)[3]]):
+        with pytest.raises(ValueError, match="same programs"):
+            assess(a_scoring(a_grid()), a_scoring(other))
+    with pytest.raises(ValueError, match="same programs"):
+        assess(a_scoring(a_grid(), truth=0), a_scoring(a_grid(), truth=1))
+
+
+@pytest.mark.parametrize("passed", [(8, 8, 0, 3), (8, 7, 6, 0)])
+def test_a_rejection_is_the_same_wherever_the_correct_candidate_stands(passed: tuple[int, ...]) -> None:
+    """Its numbers, shown to anybody, leave each candidate at one in four."""
+    grid = a_grid(passed)
+    outcomes = {
+        assess_twice([grid[place] for place in order], truth=order.index(0)) for order in itertools.permutations(range(4))
+    }
+
+    assert len(outcomes) == 1
+
+
+@pytest.mark.parametrize("fault", [ended(Verdict.TIMEOUT), returned("else")])
+def test_a_place_in_a_rejection_does_not_depend_on_the_truth(fault: Execution) -> None:
+    other = a_grid()
+    other[2][4] = fault
+    outcomes = {assess(a_scoring(a_grid(), truth=truth), a_scoring(other, truth=truth)) for truth in range(4)}
+
+    assert len(outcomes) == 1
+
+
+@pytest.mark.parametrize("reason", RejectionReason)
+def test_every_reason_has_a_message_made_of_its_figures(reason: RejectionReason) -> None:
+    rejection = Rejection(
+        reason,
+        candidate_position=1,
+        fixture_index=2,
+        fixture_count=8,
+        passed_count=7,
+        passed_count_max=6,
+        perfect_count=2,
+    )
+
+    assert "{" not in rejection.message
+    assert all(isinstance(value, int) for value in rejection.figures.values())
