@@ -1,0 +1,331 @@
+"""A shape file is read strictly, and whatever is wrong with it is said with file, line, field, rule and value."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
+
+SQL = '''\
+format = 1
+id = "sql-example"
+domain = "sql"
+title = "An example"
+
+[candidates]
+type = "integer"
+range = { low = 0, high = 50, step = 1, distance = 5 }
+
+[vocabulary]
+orders = ["orders", "sales"]
+amount = ["amount", "price"]
+
+[[tables]]
+name = "people"
+rows = [4, 6]
+
+[[tables.columns]]
+name = "id"
+generator = "serial"
+
+[[tables]]
+name = "orders"
+rows = [8, 12]
+
+[[tables.columns]]
+name = "person_id"
+generator = "reference"
+table = "people"
+column = "id"
+
+[[tables.columns]]
+name = "amount"
+generator = "integer"
+low = 0
+high = 50
+near_candidates = 0.5
+
+[[tables.columns]]
+name = "color"
+generator = "choice"
+values = ["red", "blue"]
+null_share = 0.25
+
+[rings.R0]
+task = "List {{amount}} of {{orders}} of at least the policy value, in order."
+program = """
+SELECT t.{{amount}} AS {{amount}}
+FROM {{orders}} AS t
+WHERE t.{{amount}} >= {{policy}}
+ORDER BY t.{{amount}}
+"""
+
+[result]
+columns = ["amount"]
+order = "ordered"
+'''
+
+PYTHON = """\
+format = 1
+id = "python-example"
+domain = "python"
+title = "An example"
+
+[candidates]
+type = "string"
+pool = ["ab", "cd", "ef", "gh", "ij"]
+
+[records]
+rows = [4, 8]
+
+[[records.fields]]
+name = "code"
+generator = "text"
+alphabet = "abcdefghij"
+length = [2, 3]
+near_candidates = 0.5
+
+[rings.R0]
+task = "Return each code that starts with the policy value."
+program = '''
+def transform(records):
+    return [record["code"] for record in records if record["code"].startswith({{policy}})]
+'''
+"""
+
+PROGRAM_LINE = 46
+
+
+def failure(text: str) -> ShapeError:
+    with pytest.raises(ShapeError) as caught:
+        parse_shape(text, source="shape.toml")
+    return caught.value
+
+
+def changed(text: str, old: str, new: str) -> str:
+    assert text.count(old) >= 1, old
+    return text.replace(old, new, 1)
+
+
+def test_the_examples_are_shapes() -> None:
+    """Otherwise every test below would prove nothing."""
+    assert parse_shape(SQL, source="a").is_ordered
+    assert parse_shape(PYTHON, source="b").fixture_count == 16
+
+
+def test_error_names_file_line_field_rule_and_value() -> None:
+    error = failure(changed(SQL, "high = 50\nnear", "high = -3\nnear"))
+
+    assert str(error) == "shape.toml:35: tables[1].columns[1].high: must be at least low, 0; got -3"
+    assert (error.file, error.line, error.field) == ("shape.toml", 35, "tables[1].columns[1].high")
+    assert (error.rule, error.value) == ("must be at least low, 0", "-3")
+
+
+SQL_FAULTS = [
+    # syntax
+    ("format = 1", "format = ", 1, "", "not TOML"),
+    ('title = "An example"', 'title = "An example', 4, "", "not TOML"),
+    ('domain = "sql"', 'domain = "sql"\ndomain = "sql"', 4, "", "not TOML"),
+    # single fields
+    ("format = 1", "format = 2", 1, "format", "must be 1"),
+    ("format = 1\n", "", 1, "format", "is required"),
+    ("format = 1", "format = true", 1, "format", "must be 1"),
+    ('title = "An example"', 'titel = "An example"', 1, "title", "is required"),
+    ('title = "An example"', 'title = "An example"\nauthor = "me"', 5, "author", "is not a field of the format"),
+    ('id = "sql-example"', 'id = "SQL example"', 2, "id", "match pattern"),
+    ('domain = "sql"', 'domain = "cobol"', 3, "domain", "must be 'sql' or 'python'"),
+    ('type = "integer"', 'type = "complex"', 6, "candidates", "must be one of"),
+    ('type = "integer"\n', "", 6, "candidates", "needs 'type'"),
+    ("low = 0, high = 50", "low = 0.5, high = 50", 8, "candidates.range.low", "valid integer"),
+    ("distance = 5", "distance = 0", 8, "candidates.range.distance", "greater than or equal to 1"),
+    ("high = 50, step", "high = 2000000000000, step", 8, "candidates.range.high", "less than or equal"),
+    ("step = 1", "step = true", 8, "candidates.range.step", "valid integer"),
+    ("rows = [4, 6]", "rows = [0, 6]", 16, "tables[0].rows[0]", "greater than or equal to 1"),
+    ("rows = [4, 6]", "rows = [4, 201]", 16, "tables[0].rows[1]", "less than or equal to 200"),
+    ("rows = [4, 6]", "rows = [4]", 16, "tables[0].rows[1]", "is required"),
+    ('generator = "serial"', 'generator = "random"', 18, "tables[0].columns[0]", "must be one of"),
+    ("near_candidates = 0.5", "near_candidates = 1.5", 36, "tables[1].columns[1].near_candidates", "less than or"),
+    ("null_share = 0.25", "null_share = -0.1", 42, "tables[1].columns[2].null_share", "greater than or equal"),
+    ("null_share = 0.25", "null_share = 0.00001", 42, "tables[1].columns[2].null_share", "decimal places"),
+    ("null_share = 0.25", "null_share = nan", 42, "tables[1].columns[2].null_share", "finite"),
+    ('values = ["red", "blue"]', "values = []", 41, "tables[1].columns[2].values", "at least 1 item"),
+    ('name = "color"', 'name = "Color; DROP"', 39, "tables[1].columns[2].name", "match pattern"),
+    ('order = "ordered"', 'order = "sorted"', 54, "result.order", "must be 'ordered' or 'bag'"),
+    # between fields
+    ('id = "sql-example"', 'id = "python-example"', 2, "id", "begin with its domain"),
+    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "", 6, "candidates", "either pool or range"),
+    ("distance = 5 }", "distance = 5 }\npool = [1, 2, 3, 4]", 6, "candidates", "either pool or range"),
+    ("distance = 5 }", "distance = 17 }", 8, "candidates.range", "at least 4 values"),
+    ("low = 0, high = 50", "low = 60, high = 50", 8, "candidates.range.high", "at least low, 60"),
+    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3]", 8, "candidates.pool", "at least 4"),
+    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3, 3]", 8, "candidates.pool[3]", "distinct"),
+    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3, true]", 8, "candidates.pool[3]", "integer"),
+    ('["orders", "sales"]', '["orders", "select"]', 11, "vocabulary.orders[1]", "keyword"),
+    ('["orders", "sales"]', '["orders", "lambda"]', 11, "vocabulary.orders[1]", "keyword"),
+    ('["orders", "sales"]', '["orders", "price"]', 12, "vocabulary.amount[1]", "two things"),
+    ('["orders", "sales"]', '["orders", "color"]', 11, "vocabulary.orders[1]", "two things"),
+    ('["orders", "sales"]', '["orders", "orders"]', 11, "vocabulary.orders[1]", "two things"),
+    ('amount = ["amount", "price"]', 'amount = ["amount"]\nunused = ["x"]', 13, "vocabulary.unused", "used by no"),
+    ('amount = ["amount", "price"]', 'amount = ["amount"]\npolicy = ["x"]', 13, "vocabulary.policy", "masked value"),
+    ('name = "color"', 'name = "group"', 39, "tables[1].columns[2].name", "keyword"),
+    ('name = "color"', 'name = "person_id"', 39, "tables[1].columns[2].name", "taken already"),
+    ('name = "people"', 'name = "orders"', 22, "tables[1].name", "taken already"),
+    ("rows = [4, 6]", "rows = [6, 4]", 16, "tables[0].rows", "at least the fewest"),
+    ('table = "people"', 'table = "places"', 28, "tables[1].columns[0].table", "earlier table"),
+    ('table = "people"', 'table = "orders"', 28, "tables[1].columns[0].table", "earlier table"),
+    ('column = "id"', 'column = "name"', 29, "tables[1].columns[0].column", "must name a column"),
+    ('values = ["red", "blue"]', 'values = ["red", 1]', 41, "tables[1].columns[2].values", "one type"),
+    ('values = ["red", "blue"]', "values = [true, false]", 41, "tables[1].columns[2].values", "no booleans"),
+    ("null_share = 0.25", "near_candidates = 0.25", 42, "tables[1].columns[2].near_candidates", "of its own type, string"),
+    # task and program
+    ("policy value, in", "{{policy}}, in", 45, "rings.R0.task", "leave the masked value open"),
+    ("the policy value, in", "it, in", 45, "rings.R0.task", "say what the policy value decides"),
+    ("of {{orders}} of", "of {{order}} of", 45, "rings.R0.task", "slot that [vocabulary] lacks"),
+    ("value, in order.", "value.\\nCandidates:", 45, "rings.R0.task", "one printable line"),
+    (">= {{policy}}", ">= 5", PROGRAM_LINE, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", "> {{policy}} - {{policy}}", PROGRAM_LINE, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", ">= '{{policy}}'", PROGRAM_LINE, "rings.R0.program", "own quotes"),
+    ("FROM {{orders}}", "FROM {{order}}", PROGRAM_LINE, "rings.R0.program", "slot that [vocabulary] lacks"),
+    ("ORDER BY t.{{amount}}", "", PROGRAM_LINE, "rings.R0.program", "outermost ORDER BY"),
+    ("ORDER BY t.{{amount}}", "-- ORDER BY t.id", PROGRAM_LINE, "rings.R0.program", "outermost ORDER BY"),
+    ("FROM {{orders}} AS t", "FROM (SELECT * FROM {{orders}} ORDER BY 1) AS t", 0, "", ""),
+    ("ORDER BY t.{{amount}}", "; DROP TABLE x", PROGRAM_LINE, "rings.R0.program", "semicolon"),
+    ("SELECT t.", "DELETE t.", PROGRAM_LINE, "rings.R0.program", "SELECT or WITH"),
+    ("AS {{amount}}\n", "AS total\n", 53, "result.columns[0]", "after AS"),
+    ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", PROGRAM_LINE, "rings.R0.program", "printable"),
+    ("[rings.R0]", "[rings.R7]", 44, "rings.R7", "is not a field"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "field", "rule"), [fault for fault in SQL_FAULTS if fault[2]])
+def test_a_fault_in_an_sql_shape_is_named(old: str, new: str, line: int, field: str, rule: str) -> None:
+    error = failure(changed(SQL, old, new))
+
+    assert (error.line, error.field) == (line, field)
+    assert rule in error.rule
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "field", "rule"),
+    [
+        ('["ab", "cd", "ef", "gh", "ij"]', '["ab", "cd", "ef"]', 8, "candidates.pool", "at least 4"),
+        ('"ij"]', '"i\\nj"]', 8, "candidates.pool[4]", "printable"),
+        ('"ij"]', "7]", 8, "candidates.pool[4]", "valid string"),
+        ('"ij"]', '"ab"]', 8, "candidates.pool[4]", "distinct"),
+        ("length = [2, 3]", "length = [3, 2]", 17, "records.fields[0].length", "at least the fewest"),
+        ("[records]\nrows = [4, 8]", "[records]", 10, "records.rows", "is required"),
+        ("def transform", "def transfrom", 22, "rings.R0.program", "define transform(records) once"),
+        ("def transform(records)", "def transform()", 22, "rings.R0.program", "with one argument"),
+        ("def transform(records):", "def transform(records)", 22, "rings.R0.program", "must be a Python module"),
+        ("{{policy}}", '"{{policy}}"', 22, "rings.R0.program", "own quotes"),
+        ("{{policy}}", "'ab'", 22, "rings.R0.program", "exactly once"),
+    ],
+)
+def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field: str, rule: str) -> None:
+    error = failure(changed(PYTHON, old, new))
+
+    assert (error.line, error.field) == (line, field)
+    assert rule in error.rule
+
+
+def test_parts_of_the_other_domain_are_refused() -> None:
+    """A Python shape with a table would be a table that nothing reads."""
+    tables = SQL[SQL.index("[[tables]]") : SQL.index("[rings.R0]")]
+    records = PYTHON[PYTHON.index("[records]") : PYTHON.index("[rings.R0]")]
+    result = SQL[SQL.index("[result]") :]
+
+    assert failure(PYTHON + tables.replace("near_candidates = 0.5\n", "")).field == "tables"
+    assert failure(PYTHON + result).field == "result"
+    assert failure(SQL + records.replace("near_candidates = 0.5\n", "")).field == "records"
+    assert "needs [records]" in failure(PYTHON.replace(records, "")).rule
+    assert "needs [result]" in failure(SQL.replace(result, "")).rule
+
+
+def test_a_bag_needs_no_order() -> None:
+    text = SQL.replace('order = "ordered"', 'order = "bag"').replace("ORDER BY t.{{amount}}\n", "")
+
+    assert not parse_shape(text, source="a").is_ordered
+
+
+def test_an_inner_order_is_not_the_order_of_the_result() -> None:
+    """`SELECT … FROM (… ORDER BY …)` promises nothing about its own rows."""
+    text = SQL.replace("ORDER BY t.{{amount}}\n", "").replace("FROM {{orders}} AS t", "FROM (SELECT 1 ORDER BY 1) AS t")
+
+    assert "outermost ORDER BY" in failure(text).rule
+
+
+def test_the_first_fault_in_the_file_is_reported() -> None:
+    """An author reads from the top."""
+    text = SQL.replace('order = "ordered"', 'order = "sorted"').replace("rows = [4, 6]", "rows = [0, 6]")
+
+    assert failure(text).line == 16
+
+
+def test_a_multi_line_program_does_not_shift_lines() -> None:
+    """Its text may look like TOML; the lines after it must still be right."""
+    text = SQL.replace("SELECT t.", "-- [rings.R0]\n-- order = 1\nSELECT t.").replace('"ordered"', '"sorted"')
+
+    assert failure(text).line == 56
+
+
+def test_a_decimal_stays_exact() -> None:
+    """0.1 as a double is not a tenth, and a grid of tenths would miss its candidates."""
+    text = SQL.replace('type = "integer"', 'type = "decimal"').replace("step = 1,", "step = 0.1,")
+    shape = parse_shape(text.replace("near_candidates = 0.5\n", ""), source="a")
+
+    assert shape.candidates.range is not None
+    assert str(shape.candidates.range.at(3)) == "0.3"
+
+
+def test_a_date_with_a_time_is_refused() -> None:
+    text = SQL.replace('type = "integer"', 'type = "date"').replace("low = 0, high = 50", "low = 2024-01-01T00:00:00, high = 2024-03-01", 1)
+
+    assert failure(text.replace("near_candidates = 0.5\n", "")).field == "candidates.range.low"
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_parsed() -> None:
+    assert "at most 65536 bytes" in failure("#" + "x" * 70_000).rule
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 30_000, "a = " + "9" * 5000, "a.b" + ".c" * 20_000 + " = 1", "\ud800 = 1"])
+def test_text_that_breaks_a_parser_is_a_shape_error(text: str) -> None:
+    """Nesting, huge numbers and surrogates must not crash the server."""
+    assert failure(text).file == "shape.toml"
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_shape_or_a_shape_error(text: str) -> None:
+    with pytest.raises(ShapeError):
+        parse_shape(text, source="a")
+
+
+@given(st.integers(0, len(SQL) - 1), st.sampled_from(["", '"', "[", "]", "=", "-", "{", "0", "\n", "#"]))
+def test_a_damaged_shape_is_a_shape_or_a_shape_error(place: int, letter: str) -> None:
+    """One letter replaced anywhere: never another exception."""
+    try:
+        parse_shape(SQL[:place] + letter + SQL[place + 1 :], source="a")
+    except ShapeError as error:
+        assert 1 <= error.line <= SQL.count("\n") + 2
+
+
+def test_every_word_of_the_catalog_is_an_identifier(shapes: dict[str, Shape]) -> None:
+    """Words stand unquoted in DDL and in queries."""
+    connection = sqlite3.connect(":memory:")
+    words = {word for shape in shapes.values() for words in shape.vocabulary.values() for word in words}
+    for word in words:
+        connection.execute(f"CREATE TABLE {word}_ AS SELECT 1 AS {word}")
+        connection.execute(f"CREATE TABLE {word} ({word} INTEGER)")
+    connection.close()
+
+
+def test_file_names_are_shape_ids(shapes: dict[str, Shape]) -> None:
+    """A shape is found by its name."""
+    files = {f"{path.parent.name}-{path.stem}" for path in (Path(__file__).parents[2] / "catalogs").glob("*/*.toml")}
+
+    assert set(shapes) == files
+    assert {re.split("-", name)[0] for name in files} == {"sql", "python"}
