@@ -60,7 +60,9 @@ def test_an_alternative_must_fail_a_quarter(fixtures: int, most: int) -> None:
     )
 
 
-@pytest.mark.parametrize("verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED])
+@pytest.mark.parametrize(
+    "verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED]
+)
 def test_an_alternative_may_fail_by_any_deterministic_verdict(verdict: Verdict) -> None:
     grid = a_grid((8, 0, 0, 0))
     grid[2] = [ended(verdict)] * 8
@@ -112,7 +114,9 @@ def test_times_and_details_are_not_part_of_a_result() -> None:
     assert isinstance(assess(a_scoring(one), a_scoring(other)), Accepted)
 
 
-@pytest.mark.parametrize("verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED])
+@pytest.mark.parametrize(
+    "verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED]
+)
 def test_the_reference_must_return_everywhere(verdict: Verdict) -> None:
     grid = a_grid()
     grid[0][7] = ended(verdict)
@@ -142,7 +146,8 @@ def test_a_rejection_is_the_same_wherever_the_correct_candidate_stands(passed: t
     """Its numbers, shown to anybody, leave each candidate at one in four."""
     grid = a_grid(passed)
     outcomes = {
-        assess_twice([grid[place] for place in order], truth=order.index(0)) for order in itertools.permutations(range(4))
+        assess_twice([grid[place] for place in order], truth=order.index(0))
+        for order in itertools.permutations(range(4))
     }
 
     assert len(outcomes) == 1

@@ -57,7 +57,12 @@ def test_public_bytes_are_the_same_under_every_private_seed(shapes: dict[str, Sh
         slot = FamilySlot(shape.id, Condition.C2, 5)
         built = [
             construct(
-                shape, slot, families_per_cell=8, public_seed=PUBLIC, private_seed=bytes([number]) * 32, attempt=number % 3
+                shape,
+                slot,
+                families_per_cell=8,
+                public_seed=PUBLIC,
+                private_seed=bytes([number]) * 32,
+                attempt=number % 3,
             )
             for number in range(24)
         ]
@@ -72,9 +77,7 @@ def test_each_candidate_is_equally_likely_given_the_public_bytes(shapes: dict[st
     shape = shapes["python-moving-window"]
     slot = FamilySlot(shape.id, Condition.C0, 6)
     truths = Counter(
-        construct(
-            shape, slot, families_per_cell=8, public_seed=PUBLIC, private_seed=number.to_bytes(32, "big")
-        ).truth
+        construct(shape, slot, families_per_cell=8, public_seed=PUBLIC, private_seed=number.to_bytes(32, "big")).truth
         for number in range(4000)
     )
 

@@ -98,8 +98,6 @@ def transform(records):
 '''
 """
 
-PROGRAM_LINE = 46
-
 
 def failure(text: str) -> ShapeError:
     with pytest.raises(ShapeError) as caught:
@@ -121,8 +119,8 @@ def test_the_examples_are_shapes() -> None:
 def test_error_names_file_line_field_rule_and_value() -> None:
     error = failure(changed(SQL, "high = 50\nnear", "high = -3\nnear"))
 
-    assert str(error) == "shape.toml:35: tables[1].columns[1].high: must be at least low, 0; got -3"
-    assert (error.file, error.line, error.field) == ("shape.toml", 35, "tables[1].columns[1].high")
+    assert str(error) == "shape.toml:36: tables[1].columns[1].high: must be at least low, 0; got -3"
+    assert (error.file, error.line, error.field) == ("shape.toml", 36, "tables[1].columns[1].high")
     assert (error.rule, error.value) == ("must be at least low, 0", "-3")
 
 
@@ -132,9 +130,9 @@ SQL_FAULTS = [
     ('title = "An example"', 'title = "An example', 4, "", "not TOML"),
     ('domain = "sql"', 'domain = "sql"\ndomain = "sql"', 4, "", "not TOML"),
     # single fields
-    ("format = 1", "format = 2", 1, "format", "must be 1"),
+    ("format = 1", "format = 2", 1, "format", "than or equal to 1"),
     ("format = 1\n", "", 1, "format", "is required"),
-    ("format = 1", "format = true", 1, "format", "must be 1"),
+    ("format = 1", "format = true", 1, "format", "valid integer"),
     ('title = "An example"', 'titel = "An example"', 1, "title", "is required"),
     ('title = "An example"', 'title = "An example"\nauthor = "me"', 5, "author", "is not a field of the format"),
     ('id = "sql-example"', 'id = "SQL example"', 2, "id", "match pattern"),
@@ -147,15 +145,15 @@ SQL_FAULTS = [
     ("step = 1", "step = true", 8, "candidates.range.step", "valid integer"),
     ("rows = [4, 6]", "rows = [0, 6]", 16, "tables[0].rows[0]", "greater than or equal to 1"),
     ("rows = [4, 6]", "rows = [4, 201]", 16, "tables[0].rows[1]", "less than or equal to 200"),
-    ("rows = [4, 6]", "rows = [4]", 16, "tables[0].rows[1]", "is required"),
+    ("rows = [4, 6]", "rows = [4]", 16, "tables[0].rows", "too few"),
     ('generator = "serial"', 'generator = "random"', 18, "tables[0].columns[0]", "must be one of"),
-    ("near_candidates = 0.5", "near_candidates = 1.5", 36, "tables[1].columns[1].near_candidates", "less than or"),
-    ("null_share = 0.25", "null_share = -0.1", 42, "tables[1].columns[2].null_share", "greater than or equal"),
-    ("null_share = 0.25", "null_share = 0.00001", 42, "tables[1].columns[2].null_share", "decimal places"),
-    ("null_share = 0.25", "null_share = nan", 42, "tables[1].columns[2].null_share", "finite"),
-    ('values = ["red", "blue"]', "values = []", 41, "tables[1].columns[2].values", "at least 1 item"),
-    ('name = "color"', 'name = "Color; DROP"', 39, "tables[1].columns[2].name", "match pattern"),
-    ('order = "ordered"', 'order = "sorted"', 54, "result.order", "must be 'ordered' or 'bag'"),
+    ("near_candidates = 0.5", "near_candidates = 1.5", 37, "tables[1].columns[1].near_candidates", "less than or"),
+    ("null_share = 0.25", "null_share = -0.1", 43, "tables[1].columns[2].null_share", "greater than or equal"),
+    ("null_share = 0.25", "null_share = 0.00001", 43, "tables[1].columns[2].null_share", "decimal places"),
+    ("null_share = 0.25", "null_share = nan", 43, "tables[1].columns[2].null_share", "finite"),
+    ('values = ["red", "blue"]', "values = []", 42, "tables[1].columns[2].values", "at least 1 item"),
+    ('name = "color"', 'name = "Color; DROP"', 40, "tables[1].columns[2].name", "match pattern"),
+    ('order = "ordered"', 'order = "sorted"', 56, "result.order", "must be 'ordered' or 'bag'"),
     # between fields
     ('id = "sql-example"', 'id = "python-example"', 2, "id", "begin with its domain"),
     ("range = { low = 0, high = 50, step = 1, distance = 5 }", "", 6, "candidates", "either pool or range"),
@@ -163,8 +161,20 @@ SQL_FAULTS = [
     ("distance = 5 }", "distance = 17 }", 8, "candidates.range", "at least 4 values"),
     ("low = 0, high = 50", "low = 60, high = 50", 8, "candidates.range.high", "at least low, 60"),
     ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3]", 8, "candidates.pool", "at least 4"),
-    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3, 3]", 8, "candidates.pool[3]", "distinct"),
-    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3, true]", 8, "candidates.pool[3]", "integer"),
+    (
+        "range = { low = 0, high = 50, step = 1, distance = 5 }",
+        "pool = [1, 2, 3, 3]",
+        8,
+        "candidates.pool[3]",
+        "distinct",
+    ),
+    (
+        "range = { low = 0, high = 50, step = 1, distance = 5 }",
+        "pool = [1, 2, 3, true]",
+        8,
+        "candidates.pool[3]",
+        "integer",
+    ),
     ('["orders", "sales"]', '["orders", "select"]', 11, "vocabulary.orders[1]", "keyword"),
     ('["orders", "sales"]', '["orders", "lambda"]', 11, "vocabulary.orders[1]", "keyword"),
     ('["orders", "sales"]', '["orders", "price"]', 12, "vocabulary.amount[1]", "two things"),
@@ -172,37 +182,42 @@ SQL_FAULTS = [
     ('["orders", "sales"]', '["orders", "orders"]', 11, "vocabulary.orders[1]", "two things"),
     ('amount = ["amount", "price"]', 'amount = ["amount"]\nunused = ["x"]', 13, "vocabulary.unused", "used by no"),
     ('amount = ["amount", "price"]', 'amount = ["amount"]\npolicy = ["x"]', 13, "vocabulary.policy", "masked value"),
-    ('name = "color"', 'name = "group"', 39, "tables[1].columns[2].name", "keyword"),
-    ('name = "color"', 'name = "person_id"', 39, "tables[1].columns[2].name", "taken already"),
-    ('name = "people"', 'name = "orders"', 22, "tables[1].name", "taken already"),
+    ('name = "color"', 'name = "group"', 40, "tables[1].columns[2].name", "keyword"),
+    ('name = "color"', 'name = "person_id"', 40, "tables[1].columns[2].name", "taken already"),
+    ('name = "people"', 'name = "orders"', 23, "tables[1].name", "taken already"),
     ("rows = [4, 6]", "rows = [6, 4]", 16, "tables[0].rows", "at least the fewest"),
-    ('table = "people"', 'table = "places"', 28, "tables[1].columns[0].table", "earlier table"),
-    ('table = "people"', 'table = "orders"', 28, "tables[1].columns[0].table", "earlier table"),
-    ('column = "id"', 'column = "name"', 29, "tables[1].columns[0].column", "must name a column"),
-    ('values = ["red", "blue"]', 'values = ["red", 1]', 41, "tables[1].columns[2].values", "one type"),
-    ('values = ["red", "blue"]', "values = [true, false]", 41, "tables[1].columns[2].values", "no booleans"),
-    ("null_share = 0.25", "near_candidates = 0.25", 42, "tables[1].columns[2].near_candidates", "of its own type, string"),
+    ('table = "people"', 'table = "places"', 29, "tables[1].columns[0].table", "earlier table"),
+    ('table = "people"', 'table = "orders"', 29, "tables[1].columns[0].table", "earlier table"),
+    ('column = "id"', 'column = "name"', 30, "tables[1].columns[0].column", "must name a column"),
+    ('values = ["red", "blue"]', 'values = ["red", 1]', 42, "tables[1].columns[2].values", "one type"),
+    ('values = ["red", "blue"]', "values = [true, false]", 42, "tables[1].columns[2].values", "no booleans"),
+    (
+        "null_share = 0.25",
+        "near_candidates = 0.25",
+        43,
+        "tables[1].columns[2].near_candidates",
+        "of its own type, string",
+    ),
     # task and program
-    ("policy value, in", "{{policy}}, in", 45, "rings.R0.task", "leave the masked value open"),
-    ("the policy value, in", "it, in", 45, "rings.R0.task", "say what the policy value decides"),
-    ("of {{orders}} of", "of {{order}} of", 45, "rings.R0.task", "slot that [vocabulary] lacks"),
-    ("value, in order.", "value.\\nCandidates:", 45, "rings.R0.task", "one printable line"),
-    (">= {{policy}}", ">= 5", PROGRAM_LINE, "rings.R0.program", "exactly once"),
-    (">= {{policy}}", "> {{policy}} - {{policy}}", PROGRAM_LINE, "rings.R0.program", "exactly once"),
-    (">= {{policy}}", ">= '{{policy}}'", PROGRAM_LINE, "rings.R0.program", "own quotes"),
-    ("FROM {{orders}}", "FROM {{order}}", PROGRAM_LINE, "rings.R0.program", "slot that [vocabulary] lacks"),
-    ("ORDER BY t.{{amount}}", "", PROGRAM_LINE, "rings.R0.program", "outermost ORDER BY"),
-    ("ORDER BY t.{{amount}}", "-- ORDER BY t.id", PROGRAM_LINE, "rings.R0.program", "outermost ORDER BY"),
-    ("FROM {{orders}} AS t", "FROM (SELECT * FROM {{orders}} ORDER BY 1) AS t", 0, "", ""),
-    ("ORDER BY t.{{amount}}", "; DROP TABLE x", PROGRAM_LINE, "rings.R0.program", "semicolon"),
-    ("SELECT t.", "DELETE t.", PROGRAM_LINE, "rings.R0.program", "SELECT or WITH"),
-    ("AS {{amount}}\n", "AS total\n", 53, "result.columns[0]", "after AS"),
-    ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", PROGRAM_LINE, "rings.R0.program", "printable"),
-    ("[rings.R0]", "[rings.R7]", 44, "rings.R7", "is not a field"),
+    ("policy value, in", "{{policy}}, in", 46, "rings.R0.task", "leave the masked value open"),
+    ("the policy value, in", "it, in", 46, "rings.R0.task", "say what the policy value decides"),
+    ("of {{orders}} of", "of {{order}} of", 46, "rings.R0.task", "slot that [vocabulary] lacks"),
+    ("value, in order.", "value.\\nCandidates:", 46, "rings.R0.task", "one printable line"),
+    (">= {{policy}}", ">= 5", 47, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", "> {{policy}} - {{policy}}", 47, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", ">= '{{policy}}'", 47, "rings.R0.program", "own quotes"),
+    ("FROM {{orders}}", "FROM {{order}}", 47, "rings.R0.program", "slot that [vocabulary] lacks"),
+    ("ORDER BY t.{{amount}}", "", 47, "rings.R0.program", "outermost ORDER BY"),
+    ("ORDER BY t.{{amount}}", "-- ORDER BY t.id", 47, "rings.R0.program", "outermost ORDER BY"),
+    ("ORDER BY t.{{amount}}", "; DROP TABLE x", 47, "rings.R0.program", "semicolon"),
+    ("SELECT t.", "DELETE t.", 47, "rings.R0.program", "SELECT or WITH"),
+    ("AS {{amount}}\n", "AS total\n", 55, "result.columns[0]", "after AS"),
+    ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", 47, "rings.R0.program", "printable"),
+    ("[rings.R0]", "[rings.R1]", 45, "rings.R0", "is required"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "field", "rule"), [fault for fault in SQL_FAULTS if fault[2]])
+@pytest.mark.parametrize(("old", "new", "line", "field", "rule"), SQL_FAULTS)
 def test_a_fault_in_an_sql_shape_is_named(old: str, new: str, line: int, field: str, rule: str) -> None:
     error = failure(changed(SQL, old, new))
 
@@ -231,6 +246,15 @@ def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field
 
     assert (error.line, error.field) == (line, field)
     assert rule in error.rule
+
+
+def test_a_ring_that_is_not_built_yet_is_refused() -> None:
+    """Read and ignored, it would look certified."""
+    ring = '[rings.R1]\ntask = "Say it otherwise, with the policy value."\nprogram = "SELECT {{policy}} AS amount"\n'
+    error = failure(SQL.replace("[result]", ring + "\n[result]"))
+
+    assert (error.line, error.field) == (54, "rings.R1")
+    assert error.rule == "is not a field of the format"
 
 
 def test_parts_of_the_other_domain_are_refused() -> None:
@@ -270,7 +294,7 @@ def test_a_multi_line_program_does_not_shift_lines() -> None:
     """Its text may look like TOML; the lines after it must still be right."""
     text = SQL.replace("SELECT t.", "-- [rings.R0]\n-- order = 1\nSELECT t.").replace('"ordered"', '"sorted"')
 
-    assert failure(text).line == 56
+    assert failure(text).line == 58
 
 
 def test_a_decimal_stays_exact() -> None:
@@ -283,7 +307,9 @@ def test_a_decimal_stays_exact() -> None:
 
 
 def test_a_date_with_a_time_is_refused() -> None:
-    text = SQL.replace('type = "integer"', 'type = "date"').replace("low = 0, high = 50", "low = 2024-01-01T00:00:00, high = 2024-03-01", 1)
+    text = SQL.replace('type = "integer"', 'type = "date"').replace(
+        "low = 0, high = 50", "low = 2024-01-01T00:00:00, high = 2024-03-01", 1
+    )
 
     assert failure(text.replace("near_candidates = 0.5\n", "")).field == "candidates.range.low"
 
@@ -292,7 +318,10 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_parsed() -> None:
     assert "at most 65536 bytes" in failure("#" + "x" * 70_000).rule
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 30_000, "a = " + "9" * 5000, "a.b" + ".c" * 20_000 + " = 1", "\ud800 = 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["a = " + "[" * 900, "a = " + "\n[" * 30_000, "a = " + "9" * 900, "a.b" + ".c" * 20_000 + " = 1", "\ud800 = 1"],
+)
 def test_text_that_breaks_a_parser_is_a_shape_error(text: str) -> None:
     """Nesting, huge numbers and surrogates must not crash the server."""
     assert failure(text).file == "shape.toml"

@@ -27,7 +27,8 @@ def find_lines(text: str) -> dict[Path, int]:
     for number, line in _statements(text):
         if header := _HEADER.match(line):
             table = _open_table(header[2], array_lengths, is_array=header[1] == "[[")
-            lines.setdefault(table, number)
+            for length in range(1, len(table) + 1):
+                lines.setdefault(table[:length], number)
         elif key := _KEY.match(line):
             lines.setdefault((*table, *_split(key[1])), number)
     return lines

@@ -71,7 +71,7 @@ class Result(Strict):
 class Shape(Strict):
     """One program structure, from which families are built."""
 
-    format: Literal[1]
+    format: Annotated[int, Field(ge=1, le=1)]
     id: Annotated[str, Field(pattern=r"^(sql|python)-[a-z0-9]+(-[a-z0-9]+)*$", max_length=48)]
     domain: Literal["sql", "python"]
     title: Line

@@ -18,6 +18,8 @@ from leakscale_server.core.schema import Shape
 __all__ = ["Shape", "ShapeError", "parse_shape"]
 
 FILE_BYTES_MAX = 65_536
+LINE_CHARACTERS_MAX = 1_000
+"""`tomllib` takes time in the square of a dotted key's length: seconds for one of 40,000 characters."""
 
 Toml: TypeAlias = "Mapping[str, Toml] | Sequence[Toml] | object"
 
@@ -54,8 +56,7 @@ def parse_shape(text: str, *, source: str) -> Shape:
     Raises:
         ShapeError: For the first broken rule: syntax first, then single fields, then rules between fields.
     """
-    if len(text.encode(errors="replace")) > FILE_BYTES_MAX:
-        raise ShapeError(file=source, line=1, field="", rule=f"a shape has at most {FILE_BYTES_MAX} bytes", value="")
+    _require_size(text, source)
     data = _load(text, source)
     lines = find_lines(text)
     try:
@@ -69,6 +70,15 @@ def parse_shape(text: str, *, source: str) -> Shape:
         shown = "" if problem.value is None else _clip(problem.value)
         raise _error(source, lines, problem.path, rule=problem.rule, value=shown)
     return shape
+
+
+def _require_size(text: str, source: str) -> None:
+    if len(text.encode(errors="replace")) > FILE_BYTES_MAX:
+        raise ShapeError(file=source, line=1, field="", rule=f"a shape has at most {FILE_BYTES_MAX} bytes", value="")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > LINE_CHARACTERS_MAX:
+            rule = f"a line has at most {LINE_CHARACTERS_MAX} characters"
+            raise ShapeError(file=source, line=number, field="", rule=rule, value=str(len(line)))
 
 
 def _load(text: str, source: str) -> Toml:
@@ -112,7 +122,7 @@ def _rule(detail: ErrorDetails) -> str:
     """Say what must hold, in the words of the format rather than of the validator."""
     match detail["type"]:
         case "missing":
-            return "is required"
+            return "has too few values" if isinstance(detail["loc"][-1], int) else "is required"
         case "extra_forbidden":
             return "is not a field of the format"
         case "union_tag_not_found":
@@ -120,7 +130,7 @@ def _rule(detail: ErrorDetails) -> str:
         case "union_tag_invalid":
             return f"{detail['ctx']['discriminator']} must be one of {detail['ctx']['expected_tags']}"
         case _:
-            return detail["msg"].replace("Input should", "must")
+            return re.sub(r"^[A-Z][a-z]*( input)? should ", "must ", detail["msg"]).replace(" after validation", "")
 
 
 def _shorten(detail: ErrorDetails) -> str:
