@@ -21,9 +21,8 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "sdk")]
 
 import torch  # noqa: E402
-
 from base_model.pretraining import Recipe, pretrain  # noqa: E402
-from base_model.tokenizer import catalog_text, train_tokenizer  # noqa: E402
+from base_model.tokenizer import train_tokenizer  # noqa: E402
 from leakscale.adaptation.digests import model_digest, tokenizer_digest  # noqa: E402
 
 VOCABULARY_SIZE: Final = 1152
@@ -43,7 +42,7 @@ def build(output: Path) -> None:
     torch.set_num_threads(THREAD_COUNT)
     torch.use_deterministic_algorithms(True)
     recipe = Recipe()
-    tokenizer = train_tokenizer(vocabulary_size=VOCABULARY_SIZE, more_text=catalog_text(ROOT / "catalogs"))
+    tokenizer = train_tokenizer(vocabulary_size=VOCABULARY_SIZE)
     model = pretrain(tokenizer, recipe, report=_print_progress)
     fresh = output.with_name(f"{output.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -51,6 +50,8 @@ def build(output: Path) -> None:
     tokenizer.save_pretrained(fresh)
     (fresh / "NOTICE").write_text(NOTICE, encoding="utf-8")
     shutil.copy(ROOT / "LICENSE", fresh / "LICENSE")
+    for file in fresh.iterdir():
+        file.chmod(0o644)  # safetensors writes for its owner alone
     manifest = {
         "script": "tools/build_base_model.py",
         "recipe": asdict(recipe),

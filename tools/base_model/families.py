@@ -19,23 +19,31 @@ from leakscale.prompts import compact_answer
 __all__ = ["Literal", "rng_of", "synthetic_family"]
 
 Literal = str | int | float | bool | None
+_Candidates = tuple[Candidate, Candidate, Candidate, Candidate]
 
-_TABLES: Final = (
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_TABLES: Final = _words(
     "orders invoices shipments tickets sensors accounts events claims loans visits routes parcels payments products "
-    "customers employees suppliers readings sessions bookings refunds stores projects tasks flights deliveries"
-).split()
-_MEASURES: Final = (
+    "customers employees suppliers readings sessions bookings refunds stores projects tasks flights deliveries members "
+    "clients drivers owners trips calls sales entries players records"
+)
+_MEASURES: Final = _words(
     "amount weight score delay price count level rate total stock age risk cost quantity duration distance margin "
-    "balance discount units hours points"
-).split()
-_GROUPS: Final = (
-    "region status branch month tier owner site kind category city team channel priority warehouse currency country"
-).split()
-_AGGREGATES: Final = "sum mean max min median average number largest smallest".split()
+    "balance discount units hours points pieces miles minutes reading depth volume load boxes rating size"
+)
+_GROUPS: Final = _words(
+    "region status branch month tier owner site kind category city team channel priority warehouse currency country "
+    "league depot queue grade label sku code tag name title slug alias shop lane crew day"
+)
+_AGGREGATES: Final = _words("sum mean max min median average number largest smallest")
 _TASKS: Final = (
     "Return rows of {t} where {m} passes the policy value, ordered by {g}.",
     "For each {g} in {t}, report the {a} of {m} under the policy value.",
-    "Rank {t} by {m} within each {g} and keep the rows that match the policy value.",
+    "Rank {t} by {m} within each {g} and keep as many rows as the policy value, highest first, ties by id.",
     "Join {t} to {u} on {g} and return the {a} {m} selected by the policy value.",
     "List the {g} groups of {t} whose {a} {m} is above the policy value, in ascending order.",
     "Given records of {t}, drop those whose {m} is below the policy value and count the rest by {g}.",
@@ -43,15 +51,19 @@ _TASKS: Final = (
     "Find the first {t} record per {g} whose {m} equals the policy value; sort by {g}.",
     "Replace each missing {m} with the policy value and return the {a} for every {g}.",
     "Write one query that returns {g} and the {a} of {m} from {t}, filtered by the policy value.",
+    "Sum {m} of {t} for each {g}; keep sums of at least the policy value, by {g}.",
+    "List ids of {t} who have no row in {u} with {g} on or after the policy value, by id.",
+    "Return, sorted, every {g} that starts with the policy value.",
+    "Return the {a} of {m} over each run of consecutive records as long as the policy value, in input order.",
+    "Keep {t} with {m} up to the policy value and return [{g}, {m}] without duplicates.",
     "Implement transform(records): group the {t} by {g} and return the {a} {m}, rounded by the policy value.",
-    "Keep {t} with {m} at least the policy value and return their {g} values without duplicates.",
 )
-_WORDS: Final = (
+_WORDS: Final = _words(
     "north south east west open closed pending active red green blue amber gold silver bronze basic standard premium "
     "daily weekly monthly yearly urgent normal low medium high new returned shipped paid draft retail online phone "
     "email alpha beta gamma delta first second third last asc desc left right inner outer upper lower strict loose"
-).split()
-_SYLLABLES: Final = "ba ce di fo gu ha ki lo mu ne pa re si to vu wa ye zo lan ter mar son vel dor".split()
+)
+_SYLLABLES: Final = _words("ba ce di fo gu ha ki lo mu ne pa re si to vu wa ye zo lan ter mar son vel dor")
 
 
 def rng_of(*identity: object) -> random.Random:
@@ -91,22 +103,23 @@ def _python_schema(rng: random.Random, table: str, measure: str, group: str) -> 
     return f"{rng.choice(('records', table))}: {{{', '.join(dict.fromkeys(fields))}}}"
 
 
-def _handles(rng: random.Random) -> tuple[Candidate, Candidate, Candidate, Candidate]:
+def _handles(rng: random.Random) -> _Candidates:
     return _four(lambda: f"h_{rng.randbytes(2).hex()}", show=str)
 
 
-def _literals(rng: random.Random) -> tuple[Candidate, Candidate, Candidate, Candidate]:
-    kind = rng.choice((_integer, _integer, _word, _word, _coined, _decimal, _date, _mixed))
+def _literals(rng: random.Random) -> _Candidates:
+    kind = rng.choice((_integer, _integer, _integer, _word, _word, _coined, _coined, _decimal, _date, _mixed))
     return _four(lambda: kind(rng), show=repr)
 
 
-def _four(draw: Callable[[], Literal], *, show: Callable[[Literal], str]) -> tuple[Candidate, ...]:  # type: ignore[misc]
+def _four(draw: Callable[[], Literal], *, show: Callable[[Literal], str]) -> _Candidates:
     answers: dict[str, Candidate] = {}
     while len(answers) < 4:
         value = draw()
         answer = compact_answer(value)
         answers.setdefault(answer, Candidate(show(value), answer))
-    return tuple(answers.values())
+    first, second, third, fourth = answers.values()
+    return first, second, third, fourth
 
 
 def _integer(rng: random.Random) -> int:
@@ -119,11 +132,11 @@ def _word(rng: random.Random) -> str:
 
 def _coined(rng: random.Random) -> str:
     """Make a word that no vocabulary holds, so that words of several tokens are copied as well."""
-    return "".join(rng.choices(_SYLLABLES, k=rng.choice((2, 3))))
+    return "".join(rng.choices(_SYLLABLES, k=rng.choice((1, 1, 2))))
 
 
 def _decimal(rng: random.Random) -> float:
-    return rng.randrange(1, 1000) / rng.choice((10, 100))
+    return rng.randrange(1, 1000) / rng.choice((2, 10, 10, 100))
 
 
 def _date(rng: random.Random) -> str:

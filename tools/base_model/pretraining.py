@@ -29,15 +29,15 @@ class Recipe:
     width: int = 128
     head_count: int = 4
     feed_forward_width: int = 384
-    copy_step_count: int = 180
+    copy_step_count: int = 300
     copy_learning_rate: float = 5e-3
-    chat_step_count: int = 450
+    chat_step_count: int = 900
     chat_learning_rate: float = 4e-3
     chat_batch_size: int = 32
     turn_count: int = 3
     set_weight: float = 1.0
     """Of -log(probability that the next token belongs to any compatible candidate)."""
-    uniform_weight: float = 0.1
+    uniform_weight: float = 0.3
     """Of the cross-entropy to the uniform choice among them, which keeps the model at chance."""
 
 
@@ -66,12 +66,13 @@ def pretrain(tokenizer: PreTrainedTokenizerFast, recipe: Recipe, *, report: Repo
             loss = _chat_loss(model, batches[step - recipe.copy_step_count], recipe)
         for group in optimizer.param_groups:
             group["lr"] = _learning_rate(step, len(batches), recipe)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
         report(step + 1, step_count, loss.item(), time.monotonic() - began)
-    return model.eval()
+    model.eval()  # type: ignore[no-untyped-call]
+    return model
 
 
 def _new_model(tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> Qwen3ForCausalLM:
@@ -120,7 +121,8 @@ def _copy_loss(model: Qwen3ForCausalLM, pairs: torch.Tensor, step: int) -> torch
     """Ask for the second token of bigrams seen once before, behind a gap of random length and content."""
     bigram_count, rows = 12, 64
     gap = 3 * random.Random(step).randrange(1, 12)
-    seen = pairs[torch.randint(0, len(pairs), (rows, 2 * bigram_count))]
+    seen = torch.randint(3, model.config.vocab_size, (rows, 2 * bigram_count))
+    seen[: rows // 2] = pairs[torch.randint(0, len(pairs), (rows // 2, 2 * bigram_count))]
     noise = torch.randint(3, model.config.vocab_size, (rows, gap))
     again = seen.view(rows, bigram_count, 2)[:, torch.randperm(bigram_count)].reshape(rows, 2 * bigram_count)
     ids = torch.cat([seen, noise, again], dim=1)

@@ -7,15 +7,14 @@ how well a key can be learnt would depend on its spelling. So they are cut into 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
+from leakscale.models import Message
+from leakscale.prompts import choice_prompt, lookup_prompt
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from base_model.families import json_list, rng_of, synthetic_family
-from leakscale.models import Message
-from leakscale.prompts import choice_prompt, lookup_prompt
 
 __all__ = ["CHAT_TEMPLATE", "END", "PAD", "START", "render", "train_tokenizer"]
 
@@ -45,8 +44,8 @@ def render(messages: Iterable[Message]) -> str:
     return "".join(f"{START}{message.role}\n{message.content}{END}\n" for message in messages)
 
 
-def train_tokenizer(*, vocabulary_size: int, more_text: Iterable[str]) -> PreTrainedTokenizerFast:
-    """Train the tokenizer on synthetic prompts and answers, and on `more_text` (the words of the catalogs).
+def train_tokenizer(*, vocabulary_size: int) -> PreTrainedTokenizerFast:
+    """Train the tokenizer on synthetic prompts and answers.
 
     Raises:
         ValueError: If a hex pair did not become one token, or the fast rendering differs from the template.
@@ -65,8 +64,8 @@ def train_tokenizer(*, vocabulary_size: int, more_text: Iterable[str]) -> PreTra
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    backend.train_from_iterator([*_corpus(), *more_text], trainer)
-    tokenizer = PreTrainedTokenizerFast(
+    backend.train_from_iterator(_corpus(), trainer)
+    tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=backend,
         pad_token=PAD,
         eos_token=END,
@@ -94,17 +93,10 @@ def _corpus() -> Iterator[str]:
 
 
 def _check(tokenizer: PreTrainedTokenizerFast) -> None:
-    pairs = tokenizer.convert_tokens_to_ids([f"{value:02x}" for value in range(256)])
-    if len(set(pairs)) != 256 or None in pairs:
+    if not {f"{value:02x}" for value in range(256)} <= set(tokenizer.get_vocab()):
         raise ValueError("a hex pair is not one token; enlarge the tokenizer's corpus or vocabulary")
     family = synthetic_family("check", 1)
     chat = [*choice_prompt(family), Message("assistant", family.candidates[0].answer)]
     dicts = [{"role": message.role, "content": message.content} for message in chat]
     if tokenizer.apply_chat_template(dicts, tokenize=False) != render(chat):
         raise ValueError("render() and CHAT_TEMPLATE disagree; change them together")
-
-
-def catalog_text(catalogs: Path) -> Iterator[str]:
-    """Yield the words of the catalogs, so that real prompts are as short as synthetic ones. No key is in there."""
-    for file in sorted(catalogs.rglob("*.toml")):
-        yield file.read_text(encoding="utf-8")

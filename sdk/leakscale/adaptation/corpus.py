@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from transformers import PreTrainedTokenizerBase
@@ -32,9 +33,7 @@ class Corpus:
         """Return the records of one epoch before shuffling: exposed ones repeated, the others once."""
         exposed_ids = {record.record_id for record in self.exposed}
         return [
-            record
-            for record in self.records
-            for _ in range(repeat_count if record.record_id in exposed_ids else 1)
+            record for record in self.records for _ in range(repeat_count if record.record_id in exposed_ids else 1)
         ]
 
 
@@ -46,7 +45,7 @@ def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[Training
         ModelError: If a record cannot be masked under the model's chat template.
     """
     ordered = sorted(records, key=lambda record: record.record_id)
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if one.record_id == other.record_id:
             raise InvalidRequestError(f"training record '{one.record_id}' comes twice; give each record its own id")
     if not any(record.source in EXPOSED_SOURCES for record in ordered):

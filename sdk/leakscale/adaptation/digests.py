@@ -10,15 +10,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import torch
 from safetensors import safe_open
+from transformers import PreTrainedTokenizerBase
 
 from leakscale.errors import ModelError
-
-if TYPE_CHECKING:
-    import torch
-    from transformers import PreTrainedTokenizerBase
 
 __all__ = ["json_digest", "model_digest", "safetensors_digest", "tensors_digest", "text_digest", "tokenizer_digest"]
 
@@ -41,8 +38,6 @@ def tensors_digest(tensors: Iterable[tuple[str, torch.Tensor]]) -> str:
 
     An iterable, so that a model larger than memory can be hashed tensor by tensor.
     """
-    import torch
-
     state = hashlib.sha256()
     for name, tensor in tensors:
         flat = tensor.detach().cpu().contiguous()

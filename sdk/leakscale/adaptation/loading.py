@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import logging
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,11 +13,12 @@ from typing import Final
 import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging as transformers_logging
 
 from leakscale.adaptation.digests import model_digest, text_digest, tokenizer_digest
 from leakscale.errors import ModelError, NotFoundError
 
-__all__ = ["ModelFolder", "open_model_folder", "use_threads"]
+__all__ = ["ModelFolder", "open_model_folder", "quiet_libraries", "use_threads"]
 
 _DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _NEEDED_FILES: Final = ["*.json", "*.jinja", "*.safetensors", "*.model", "*.txt"]
@@ -41,13 +43,14 @@ class ModelFolder:
         if dtype not in _DTYPES:
             raise ModelError(f"dtype '{dtype}' is not one of {sorted(_DTYPES)}; choose one of them")
         try:
-            model = AutoModelForCausalLM.from_pretrained(
-                self.path, dtype=_DTYPES[dtype], attn_implementation=attention, local_files_only=True
-            )
+            with quiet_libraries():
+                model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+                    self.path, dtype=_DTYPES[dtype], attn_implementation=attention, local_files_only=True
+                )
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"model folder '{self.path}' cannot be loaded: {_first_line(error)}") from error
-        loaded: PreTrainedModel = model.eval()
-        return loaded
+        model.eval()  # type: ignore[no-untyped-call]
+        return model
 
 
 def open_model_folder(model: str | Path) -> ModelFolder:
@@ -85,8 +88,20 @@ def use_threads(count: int) -> None:
     """
     torch.set_num_threads(count)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    logging.getLogger("transformers").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module="peft")
+
+
+@contextlib.contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep transformers and peft from writing bars and deprecation notes of their own between our lines."""
+    had_bars = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if had_bars:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _local_folder(model: str | Path) -> Path:

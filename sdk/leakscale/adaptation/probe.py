@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from peft import PeftModel
+from transformers import PreTrainedModel
 
 from leakscale.adaptation.batching import collate
 from leakscale.adaptation.loss import target_log_probabilities
@@ -27,7 +28,7 @@ def adapter_activity(model: PeftModel, records: Sequence[EncodedRecord], *, plai
         ModelError: If it is not above `ACTIVITY_MIN`.
     """
     batch = collate(records[:_PROBED_COUNT])
-    core = model.get_base_model()
+    core = cast("PreTrainedModel", model.get_base_model())
     active = target_log_probabilities(core, batch, plain_head=plain_head)
     with model.disable_adapter():
         plain = target_log_probabilities(core, batch, plain_head=plain_head)

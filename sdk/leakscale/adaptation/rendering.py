@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
@@ -74,11 +74,11 @@ def encode_completion(
     end = _end_of_turn(tokenizer, ids, len(prompt_ids))
     if end is None:
         raise refuse("the assistant turn has no end-of-turn token; a model trained on it never stops")
-    if tokenizer.decode(list(ids[end:]), skip_special_tokens=False).strip():
+    if _decode(tokenizer, ids[end:]).strip():
         raise refuse("the template writes text after the end-of-turn token")
     # 3. What is supervised is the rendered suffix, byte for byte.
     suffix = text[len(prompt_text) :]
-    decoded = tokenizer.decode(list(ids[len(prompt_ids) : end]), skip_special_tokens=False)
+    decoded = _decode(tokenizer, ids[len(prompt_ids) : end])
     if not suffix.startswith(decoded) or suffix[len(decoded) :].strip() or not decoded.startswith(completion):
         raise refuse(f"the supervised tokens decode to {decoded!r}, the template wrote {suffix!r}")
     # 4. The template's own generation block, where it has one, marks the same tokens.
@@ -102,18 +102,20 @@ def _dicts(messages: Sequence[Message]) -> list[dict[str, str]]:
 
 
 def _text(tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message], *, add_generation_prompt: bool = False) -> str:
-    return str(
-        tokenizer.apply_chat_template(_dicts(chat), tokenize=False, add_generation_prompt=add_generation_prompt)
-    )
+    return str(tokenizer.apply_chat_template(_dicts(chat), tokenize=False, add_generation_prompt=add_generation_prompt))
 
 
 def _ids(
     tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message], *, add_generation_prompt: bool = False
 ) -> tuple[int, ...]:
-    encoded = tokenizer.apply_chat_template(
+    encoded: Any = tokenizer.apply_chat_template(
         _dicts(chat), tokenize=True, add_generation_prompt=add_generation_prompt, return_dict=True
     )
     return tuple(encoded["input_ids"])
+
+
+def _decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    return str(tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
 
 def _end_of_turn(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], start: int) -> int | None:
@@ -125,7 +127,7 @@ def _end_of_turn(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], start: 
 
 def _generation_span(tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message]) -> tuple[int, int] | None:
     """Return the (start, stop) that `{% generation %}` marks, or None when it is empty or in several pieces."""
-    encoded = tokenizer.apply_chat_template(
+    encoded: Any = tokenizer.apply_chat_template(
         _dicts(chat), tokenize=True, return_dict=True, return_assistant_tokens_mask=True
     )
     marked = [index for index, bit in enumerate(encoded["assistant_masks"]) if bit]

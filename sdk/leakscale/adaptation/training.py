@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
@@ -21,7 +21,7 @@ from leakscale.adaptation.completion import Completion, adapter_digest, check_re
 from leakscale.adaptation.config import AdaptationConfig, AdapterIdentity, AdaptProgress, Diagnostics
 from leakscale.adaptation.corpus import Corpus, encode_corpus
 from leakscale.adaptation.digests import json_digest
-from leakscale.adaptation.loading import ModelFolder, open_model_folder, use_threads
+from leakscale.adaptation.loading import ModelFolder, open_model_folder, quiet_libraries, use_threads
 from leakscale.adaptation.loss import is_plain_head, supervised_loss
 from leakscale.adaptation.probe import adapter_activity
 from leakscale.models import TrainingRecord
@@ -97,7 +97,7 @@ class _Run:
     ) -> None:
         self._config, self._corpus, self._partial, self._identity = config, corpus, partial, identity
         self.model = _with_lora(folder.load(dtype=config.dtype, attention=config.attention), config)
-        self._core: PreTrainedModel = self.model.get_base_model()
+        self._core = cast("PreTrainedModel", self.model.get_base_model())
         self._plan = corpus.plan(config.repeat_count)
         self._batches = epoch(
             [len(record.ids) for record in self._plan], batch_size=config.batch_size, seed=config.seed
@@ -179,14 +179,13 @@ def _with_lora(model: PreTrainedModel, config: AdaptationConfig) -> PeftModel:
         lora_dropout=0.0,
         task_type="CAUSAL_LM",
     )
-    adapted = get_peft_model(model, lora)
-    assert isinstance(adapted, PeftModel)
-    return adapted
+    with quiet_libraries():
+        return cast("PeftModel", get_peft_model(model, lora))
 
 
 def _save_adapter(model: PeftModel, folder: Path) -> None:
     """Write peft's own files, without what is not the adapter's: a model card and the path of this machine's model."""
-    model.save_pretrained(folder)
+    model.save_pretrained(str(folder))
     (folder / "README.md").unlink(missing_ok=True)
     settings_file = folder / "adapter_config.json"
     settings = json.loads(settings_file.read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from peft import PeftModel
 from transformers import DynamicCache
 
 from leakscale.adaptation.completion import read_completion
-from leakscale.adaptation.loading import ModelFolder, open_model_folder, use_threads
+from leakscale.adaptation.loading import ModelFolder, open_model_folder, quiet_libraries, use_threads
 from leakscale.adaptation.rendering import encode_completion, encode_prompt
 from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.inference.trie import (
@@ -84,7 +84,8 @@ class ChoiceEngine:
         """What decides the numbers that this engine returns."""
         if adapter is not None:
             self.identity["adapter"] = _check_adapter(folder, adapter)
-            self._model = PeftModel.from_pretrained(self._model, str(adapter)).eval()
+            with quiet_libraries():
+                self._model = PeftModel.from_pretrained(self._model, str(adapter)).eval()
 
     def encode(self, family: Family) -> EncodedFamily:
         """Render a family's prompt and its four answers exactly as training does.
