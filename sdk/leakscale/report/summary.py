@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from leakscale.report.view import Arm, Block, Count, blocks
@@ -51,7 +50,9 @@ def summary_text(disclosure: Disclosure) -> str:
         for row in rows
     ]
     rule = "-" * max(map(len, lines))
-    sentence = textwrap.fill(finding(disclosure), 80)
+    sentence = finding(disclosure)
+    if len(sentence) > 80:
+        sentence = sentence.replace(" (", "\n(")
     return "\n".join([sentence, "", lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])])
 
 

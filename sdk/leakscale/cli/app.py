@@ -1,0 +1,55 @@
+"""The command `leakscale`: global options, and one module a verb."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import leakscale
+from leakscale.cli import analyze, report
+from leakscale.cli.console import Console
+from leakscale.cli.shell import DEFAULT_SERVER, Shell
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="leakscale",
+    help="Measure how much of a language model's score is owed to having seen the benchmark.",
+    epilog="Exit codes: 0 done, 1 negative result, 2 usage, 3 server, 4 refused, 5 internal, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("analyze")(analyze.analyze)
+app.command("report")(report.report)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"leakscale {leakscale.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print results and errors as JSON.")] = False,
+    server: Annotated[
+        str, typer.Option(envvar="LEAKSCALE_SERVER", help="host:port or unix:PATH of the server.")
+    ] = DEFAULT_SERVER,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="LEAKSCALE_TOKEN",
+            show_envvar=True,
+            help="Token for the server. Prefer the variable: other users can read a command line.",
+        ),
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that every command has; they may stand before or after the command."""
+    context.obj = Shell(console=Console(as_json=as_json), server=server, token=token or None)

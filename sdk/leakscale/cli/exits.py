@@ -1,0 +1,126 @@
+"""Exit codes, and the one line that says why a command ended.
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | done, and the evidence or the result is negative: a rejected family, a failed check |
+| 2 | usage: an argument, a file or a model that cannot be used as asked |
+| 3 | the server or a resource is not available, or the server failed |
+| 4 | refused: no or wrong token, or the right request at the wrong moment |
+| 5 | internal: a fault of this program |
+| 130 | interrupted |
+"""
+
+from __future__ import annotations
+
+import enum
+import errno
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import typer
+
+__all__ = ["ExitCode", "Failure", "failure_of", "interrupted"]
+
+_USAGE_BASE: Final = typer.BadParameter.__mro__[2]
+"""Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it."""
+
+
+class ExitCode(enum.IntEnum):
+    """How a command ended."""
+
+    OK = 0
+    NEGATIVE = 1
+    USAGE = 2
+    SERVER = 3
+    REFUSED = 4
+    INTERNAL = 5
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command did not do what it was asked."""
+
+    exit_code: ExitCode
+    reason: str
+    """Stable name for programs, e.g. `not_found`."""
+    message: str
+    """One line for people: subject, rule, value, next step."""
+
+    def to_dict(self) -> dict[str, dict[str, str | int]]:
+        """Return what `--json` prints."""
+        return {"error": {"reason": self.reason, "message": self.message, "exit_code": int(self.exit_code)}}
+
+
+def interrupted() -> Failure:
+    """Describe Ctrl-C."""
+    message = "interrupted; what was finished is kept, run the same command again to go on"
+    return Failure(ExitCode.INTERRUPTED, "interrupted", message)
+
+
+def failure_of(error: Exception) -> Failure:
+    """Describe any exception that reached the top of a command."""
+    if isinstance(error, typer.Abort):
+        return interrupted()
+    if isinstance(error, _USAGE_BASE):
+        return _usage(error)
+    known = _of_the_sdk(error)
+    if known is not None:
+        return known
+    if isinstance(error, OSError):
+        return _of_the_system(error)
+    message = f"{type(error).__name__}: {error}; set LEAKSCALE_DEBUG=1 to see the traceback, and please report it"
+    return Failure(ExitCode.INTERNAL, "internal", _one_line(f"internal error: {message}"))
+
+
+def _usage(error: Exception) -> Failure:
+    context = getattr(error, "ctx", None)
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    command = getattr(context, "command_path", "leakscale")
+    # A command group without a command has printed its help and complains in no words.
+    message = message.strip().rstrip(".") or "Missing command"
+    return Failure(ExitCode.USAGE, "usage", _one_line(f"{message}; see `{command} --help`"))
+
+
+def _of_the_sdk(error: Exception) -> Failure | None:
+    """Describe the SDK's own errors; more special classes stand before the ones that they derive from."""
+    from leakscale import errors  # noqa: PLC0415 - loads gRPC, which a command that succeeds may not need
+    from leakscale.stats.errors import StatisticsError  # noqa: PLC0415
+
+    table: tuple[tuple[type[Exception], ExitCode], ...] = (
+        (errors.IntegrityError, ExitCode.NEGATIVE),
+        (errors.InvalidRequestError, ExitCode.USAGE),
+        (errors.NotFoundError, ExitCode.USAGE),
+        (errors.ModelError, ExitCode.USAGE),
+        (StatisticsError, ExitCode.USAGE),
+        (errors.AuthenticationError, ExitCode.REFUSED),
+        (errors.PermissionDeniedError, ExitCode.REFUSED),
+        (errors.PreconditionError, ExitCode.REFUSED),
+        (errors.ConflictError, ExitCode.REFUSED),
+        (errors.LeakScaleError, ExitCode.SERVER),
+    )
+    for kind, code in table:
+        if isinstance(error, kind):
+            return Failure(code, _snake(type(error).__name__), _one_line(str(error)))
+    return None
+
+
+def _of_the_system(error: OSError) -> Failure:
+    place = f" '{error.filename}'" if error.filename else ""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        message = f"no space left to write{place}; what was finished is kept, free some space and run the command again"
+        return Failure(ExitCode.SERVER, "storage_full", message)
+    if isinstance(error, ConnectionError | TimeoutError):
+        return Failure(ExitCode.SERVER, "unavailable", _one_line(f"no connection: {error}; check --server"))
+    message = f"cannot use{place}: {error.strerror or error}; check the path and its permissions"
+    return Failure(ExitCode.USAGE, "file", _one_line(message))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Error")).lower()
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

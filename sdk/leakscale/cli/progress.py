@@ -1,0 +1,119 @@
+"""How far a long task is: a bar in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+__all__ = ["LineProgress", "Progress", "terminal_progress"]
+
+_QUIET_S = 2.0
+"""A task that ends within this time says nothing."""
+_LINE_S = 5.0
+"""A line is due after this time, ..."""
+_LINE_SHARE = 0.1
+"""... or after this share of the task, if a second has passed."""
+
+
+class Progress(Protocol):
+    """What a task tells about itself."""
+
+    def advance(self, count: int = 1) -> None:
+        """Count steps that are done now."""
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """Set the number of steps that are done, and correct the total."""
+
+
+class LineProgress:
+    """Plain lines with count, rate and time left, for a log."""
+
+    def __init__(
+        self,
+        task: str,
+        *,
+        total: int | None,
+        unit: str,
+        write: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._task, self._total, self._unit = task, total, unit
+        self._write, self._clock = write, clock
+        self._done = self._done_written = 0
+        self._start = self._written = clock()
+
+    def advance(self, count: int = 1) -> None:
+        """Count steps that are done now."""
+        self.update(self._done + count)
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """Set the number of steps that are done, and correct the total."""
+        self._done = done
+        self._total = total if total is not None else self._total
+        now = self._clock()
+        silent = now - self._written
+        moved = (done - self._done_written) / self._total if self._total else 0.0
+        is_due = silent >= _LINE_S or (moved >= _LINE_SHARE and silent >= 1)
+        if is_due and now - self._start >= _QUIET_S and done != self._total:
+            self._write(self._line(now))
+            self._written, self._done_written = now, done
+
+    def finish(self) -> None:
+        """Say the total once, unless the task was too short to mention."""
+        seconds = self._clock() - self._start
+        if seconds >= _QUIET_S:
+            self._write(f"{self._task}: {self._count()} in {seconds:.1f} s ({self._done / seconds:.3g}/s)")
+
+    def _line(self, now: float) -> str:
+        rate = self._done / (now - self._start)
+        words = [f"{self._task}: {self._count()}"]
+        if self._total:
+            words[0] += f" ({100 * self._done / self._total:.0f} %)"
+        words.append(f"{rate:.3g}/s")
+        if self._total and rate > 0:
+            words.append(f"{(self._total - self._done) / rate:.0f} s left")
+        return ", ".join(words)
+
+    def _count(self) -> str:
+        of_total = f"/{self._total}" if self._total else ""
+        return f"{self._done}{of_total} {self._unit}".rstrip()
+
+
+class _Bar:
+    """One bar of rich, moved by the same two calls."""
+
+    def __init__(self, move: Callable[..., None]) -> None:
+        self._move = move
+
+    def advance(self, count: int = 1) -> None:
+        self._move(advance=count)
+
+    def update(self, done: int, total: int | None = None) -> None:
+        self._move(completed=done, **({} if total is None else {"total": total}))
+
+
+@contextmanager
+def terminal_progress(task: str, *, total: int | None, unit: str) -> Iterator[Progress]:
+    """Show a bar on stderr with count, rate and time left."""
+    from rich import progress as rich_progress  # noqa: PLC0415 - only a terminal pays for it
+    from rich.console import Console as RichConsole  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    class Rate(rich_progress.ProgressColumn):
+        def render(self, task: rich_progress.Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:.3g}/s" if speed else "", style="dim")
+
+    columns = (
+        rich_progress.TextColumn("{task.description:<14}"),
+        rich_progress.BarColumn(bar_width=28),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn(f"[dim]{unit}[/]"),
+        Rate(),
+        rich_progress.TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
+    with rich_progress.Progress(*columns, console=RichConsole(stderr=True)) as bars:
+        handle = bars.add_task(task, total=total)
+        yield _Bar(lambda **moves: bars.update(handle, **moves))

@@ -1,0 +1,86 @@
+"""Progress where there is no terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from leakscale.cli.console import Console
+from leakscale.cli.progress import LineProgress, terminal_progress
+
+
+class Clock:
+    """Time that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def ran(*, total: int | None, steps: int, step_s: float) -> list[str]:
+    """Run a task of equal steps and return the lines that it wrote."""
+    clock = Clock()
+    lines: list[str] = []
+    progress = LineProgress("certify", total=total, unit="families", write=lines.append, clock=clock)
+    for _ in range(steps):
+        clock.now += step_s
+        progress.advance()
+    progress.finish()
+    return lines
+
+
+def test_short_task_says_nothing() -> None:
+    """A log of instant steps is noise."""
+    assert ran(total=10, steps=10, step_s=0.1) == []
+
+
+def test_long_task_says_about_ten_lines_and_a_total() -> None:
+    """Whoever watches a log sees that it moves, how fast, and how long it will take."""
+    lines = ran(total=128, steps=128, step_s=0.2)
+
+    assert 8 <= len(lines) <= 12
+    assert lines[0] == "certify: 13/128 families (10 %), 5/s, 23 s left"
+    assert lines[-1] == "certify: 128/128 families in 25.6 s (5/s)"
+
+
+def test_slow_steps_are_reported_every_five_seconds() -> None:
+    """A task that needs a minute for a tenth of its work must not look dead."""
+    lines = ran(total=1000, steps=60, step_s=1.0)
+
+    assert len(lines) == 13
+
+
+def test_unknown_total_still_counts() -> None:
+    """Nobody knows the length of a stream."""
+    lines = ran(total=None, steps=12, step_s=1.0)
+
+    assert lines[0] == "certify: 5 families, 1/s"
+
+
+def test_console_without_a_terminal_writes_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """No color codes and no carriage returns in a log."""
+    console = Console()
+
+    with console.progress("adapt", total=2, unit="steps") as progress:
+        progress.update(1)
+    console.result({"a": 1}, text="done")
+
+    captured = capsys.readouterr()
+    assert captured.out == "done\n"
+    assert "\x1b" not in captured.err + captured.out
+
+
+def test_json_result_is_exactly_one_value(capsys: pytest.CaptureFixture[str]) -> None:
+    """`leakscale … --json | jq` must not meet a stray word."""
+    Console(as_json=True).result({"a": "−1"}, text="never shown")
+
+    assert json.loads(capsys.readouterr().out) == {"a": "−1"}
+
+
+def test_bar_of_a_terminal_takes_the_same_calls() -> None:
+    """A task does not know where it is shown."""
+    with terminal_progress("certify", total=10, unit="families") as bar:
+        bar.advance(3)
+        bar.update(10, total=10)
