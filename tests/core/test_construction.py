@@ -214,7 +214,7 @@ def test_preservation_families_share_nothing_with_an_edition(shapes: dict[str, S
 )
 def test_a_slot_outside_its_cell_is_refused(shapes: dict[str, Shape], changes: dict[str, object], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
-        a_family(shapes["sql-threshold"], 5, **changes)
+        a_family(shapes["sql-threshold"], 5, **changes)  # type: ignore[arg-type]
 
 
 def test_a_slot_of_another_shape_is_refused(shapes: dict[str, Shape]) -> None:

@@ -46,5 +46,5 @@ def sql_literal(value: Value) -> str:
 
 
 def as_operand(literal: str) -> str:
-    """Wrap a negative number in parentheses: `a -{{policy}}` would begin an SQL comment, `{{policy}} ** 2` bind wrongly."""
+    """Wrap a negative number in parentheses: after a minus it would begin an SQL comment, before `**` bind wrongly."""
     return f"({literal})" if literal.startswith("-") else literal
