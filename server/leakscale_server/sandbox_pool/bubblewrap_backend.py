@@ -123,5 +123,5 @@ def _find_bwrap() -> str | None:
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env={}
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env={}, start_new_session=True
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import TYPE_CHECKING
 
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.errors import DockerException, ImageNotFound
 from docker.types import LogConfig
 
 import docker
 from leakscale_server.sandbox_pool.archive import USER_ID
 from leakscale_server.sandbox_pool.bundle import interpreter_arguments
+from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, remove, sweep
 from leakscale_server.sandbox_pool.contract import BackendUnavailable
 from leakscale_server.sandbox_pool.docker_channel import DockerChannel
 from leakscale_server.sandbox_pool.image_cache import ImageCache
 from leakscale_server.sandbox_pool.lanes import LaneError, LaneSettings
-from leakscale_server.sandbox_pool.owners import is_gone, this_process
+from leakscale_server.sandbox_pool.owners import this_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,15 +25,11 @@ if TYPE_CHECKING:
 
     from leakscale_server.sandbox_pool.image_cache import ImageNames
 
-__all__ = ["CONTAINER_LABEL", "OWNER_LABEL", "DockerBackend"]
-
-CONTAINER_LABEL = "leakscale.sandbox"
-OWNER_LABEL = "leakscale.sandbox.owner"
+__all__ = ["DockerBackend"]
 
 _API_S_MAX = 60
 _MEMORY = "512m"
 _PROCESS_COUNT_MAX = 32
-_REMOVAL_S_MAX = 10.0
 
 
 class DockerBackend:
@@ -63,7 +59,7 @@ class DockerBackend:
                 "no Docker daemon answers", "run `docker/engine.sh start`, or choose the backend bubblewrap"
             ) from error
         try:
-            _sweep(client)
+            sweep(client)
             cache = ImageCache(state_dir)
             return cls(client, _ensure_image(client, cache), cache.names())
         except (DockerException, OSError) as error:
@@ -122,26 +118,6 @@ class DockerBackend:
             init=False,
             privileged=False,
         )
-
-
-def remove(container: Container) -> None:
-    """Kill and remove a container, and wait until it is gone."""
-    deadline = time.monotonic() + _REMOVAL_S_MAX
-    while time.monotonic() < deadline:
-        try:
-            container.remove(force=True, v=True)
-        except NotFound:
-            return
-        except APIError:  # its removal is in progress already
-            time.sleep(0.02)
-
-
-def _sweep(client: docker.DockerClient) -> None:
-    """Remove containers whose server is dead. Those of live servers stay."""
-    for container in client.containers.list(all=True, filters={"label": CONTAINER_LABEL}, ignore_removed=True):
-        if is_gone(container.labels.get(OWNER_LABEL, "")):
-            with contextlib.suppress(NotFound):
-                remove(container)
 
 
 def _ensure_image(client: docker.DockerClient, cache: ImageCache) -> str:

@@ -6,8 +6,9 @@ import contextlib
 import select
 import socket
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from leakscale_server.sandbox_pool.containers import remove
 from leakscale_server.sandbox_pool.lanes import LaneError
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class DockerChannel:
         """Attach to a container that has not started yet, so that its first byte is not missed."""
         self._container = container
         self._holder = container.attach_socket(params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
-        self._socket: socket.socket = getattr(self._holder, "_sock", self._holder)
+        # Over a UNIX socket the client library hands out a file object around the socket, over TLS the socket itself.
+        self._socket: socket.socket = getattr(self._holder, "_sock", None) or cast("socket.socket", self._holder)
         self._raw = bytearray()
         self._output = bytearray()
         self._complaint = bytearray()
@@ -65,8 +67,6 @@ class DockerChannel:
         if self._is_closed:
             return
         self._is_closed = True
-        from leakscale_server.sandbox_pool.docker_backend import remove  # noqa: PLC0415
-
         remove(self._container)
         with contextlib.suppress(OSError):
             self._holder.close()

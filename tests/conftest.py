@@ -1,0 +1,35 @@
+"""What every test shares: whether a Docker daemon answers."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--require-docker", action="store_true", help="fail tests marked `docker` where no daemon answers")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("docker") is None or _docker_answers():
+        return
+    reason = "no Docker daemon answers; run `docker/engine.sh start`"
+    if item.config.getoption("--require-docker"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@functools.cache
+def _docker_answers() -> bool:
+    docker = pytest.importorskip("docker")
+    try:
+        client = docker.from_env(timeout=5)
+    except docker.errors.DockerException:
+        return False
+    try:
+        return bool(client.ping())
+    except docker.errors.DockerException:
+        return False
+    finally:
+        client.close()
