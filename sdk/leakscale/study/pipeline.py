@@ -1,0 +1,308 @@
+"""Run a study from its file to its finding, and go on where an earlier run stopped.
+
+    certify   every family of the edition, on the server, in sandboxes
+    freeze    the edition, so that nothing about it can change
+    expose    redeem a grant: the corpus of the C2 families
+    adapt     the model, with LoRA
+    answer    a base and an adapted bank of each domain, submit and seal them
+    disclose  the effect, computed by the server
+    report    summary.json and report.html
+
+Every stage may be repeated: the server answers what it knows from its store, an adapter is reused only if it came from
+exactly the same, and a bank's log goes on after its last family.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_completion
+from leakscale.client import Client
+from leakscale.errors import InvalidRequestError, NotCertifiedError
+from leakscale.inference import AnswerProgress, FamilyChoice, draw_answers, measure_bank
+from leakscale.models import (
+    CertificationOutcome,
+    Edition,
+    EditionKind,
+    Experiment,
+    ExperimentPlan,
+    Family,
+    ModelState,
+    Receipt,
+    ShapeFile,
+    TrainingRecord,
+)
+from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, write_report
+from leakscale.results import Disclosure, disclosure_to_json
+from leakscale.study.config import Study
+from leakscale.study.layout import StudyDirectory, write_json
+from leakscale.study.models import ResolvedModel, adaptation_config, resolve_model
+from leakscale.study.summary import Evidence, build_provenance, build_summary
+
+__all__ = ["Progress", "StudyOutcome", "Watcher", "run_study"]
+
+
+class Progress(Protocol):
+    """A bar."""
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """Set the number of steps that are done, and correct the total."""
+
+
+class Watcher(Protocol):
+    """Who is told how far a study is; the command line's console is one."""
+
+    def note(self, message: str) -> None:
+        """Say one line."""
+
+    def progress(self, task: str, *, total: int | None, unit: str = "") -> AbstractContextManager[Progress]:
+        """Show a bar for as long as the block runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOutcome:
+    """A finished study."""
+
+    disclosure: Disclosure
+    summary: dict[str, Any]
+    directory: StudyDirectory
+
+
+def run_study(
+    study: Study,
+    *,
+    directory: StudyDirectory,
+    shapes: list[ShapeFile],
+    client: Client,
+    cache: Path,
+    watcher: Watcher,
+    rerun_command: str,
+) -> StudyOutcome:
+    """Run every stage that is not done yet.
+
+    Args:
+        study: What is measured.
+        directory: Where its files go.
+        shapes: The shape files that the study names, in its order.
+        client: Of a running server.
+        cache: Where a converted model is kept.
+        watcher: Told how far it is.
+        rerun_command: Printed in the report.
+
+    Raises:
+        NotCertifiedError: If a family breaks the acceptance rule; the message names the first and why.
+        LeakScaleError: Whatever the server, the model or a file refuses.
+    """
+    run = _Run(study, directory, client, watcher)
+    model = resolve_model(study.model.source, cache=cache)
+    server = client.server.info()
+    with run.stage("certify"):
+        edition, outcomes = run.certify(shapes)
+    with run.stage("freeze"):
+        edition, families = run.freeze(edition)
+    experiment = run.register(edition, model)
+    with run.stage("expose"):
+        records = run.expose(edition)
+    with run.stage("adapt"):
+        identity = run.adapt(model, records, adaptation_config(study, model))
+    with run.stage("answer"):
+        receipts, masses = run.answer(experiment, families, model)
+    with run.stage("disclose"):
+        disclosure = client.experiments.disclose(experiment.name)
+    evidence = Evidence(
+        study=study,
+        server=server,
+        edition=edition,
+        outcomes=outcomes,
+        identity=identity,
+        completion=read_completion(directory.adapter),
+        model=model,
+        receipts=receipts,
+        unconstrained_valid_mass=masses,
+        disclosure=disclosure,
+        rerun_command=rerun_command,
+    )
+    with run.stage("report"):
+        run.report(evidence)
+    summary = build_summary(evidence, stage_seconds=run.stage_seconds)
+    write_json(directory.summary, summary)
+    return StudyOutcome(disclosure, summary, directory)
+
+
+class _Run:
+    """The stages of one study, each of which may be repeated."""
+
+    def __init__(self, study: Study, directory: StudyDirectory, client: Client, watcher: Watcher) -> None:
+        self._study = study
+        self._directory = directory
+        self._client = client
+        self._watcher = watcher
+        self.stage_seconds: dict[str, float] = _read_stages(directory.stages)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage; a stage that was finished by an earlier run keeps the time it took then."""
+        start = time.monotonic()
+        yield
+        self.stage_seconds.setdefault(name, round(time.monotonic() - start, 3))
+        write_json(self._directory.stages, self.stage_seconds)
+
+    def certify(self, shapes: list[ShapeFile]) -> tuple[Edition, list[CertificationOutcome]]:
+        """Open the draft and certify all of its families."""
+        plan, seeds = self._study.edition, self._study.seeds
+        is_practice = plan.kind is EditionKind.PRACTICE
+        edition = self._client.editions.create(
+            plan.id,
+            kind=plan.kind,
+            families_per_cell=plan.families_per_cell,
+            public_seed=seeds.public,
+            practice_private_seed=seeds.practice_private if is_practice else b"",
+            shapes=shapes,
+        )
+        outcomes = []
+        with self._watcher.progress("certify", total=edition.family_count, unit="families") as bar:
+            for number, outcome in enumerate(self._client.families.certify_edition(edition), start=1):
+                outcomes.append(outcome)
+                bar.update(number)
+        _require_all_certified(outcomes)
+        outcomes.sort(key=lambda outcome: outcome.family)
+        _write_certificates(self._directory.certificates, outcomes)
+        return edition, outcomes
+
+    def freeze(self, edition: Edition) -> tuple[Edition, tuple[Family, ...]]:
+        """Make the edition immutable and fetch its public families."""
+        frozen = self._client.editions.freeze(edition.name)
+        return frozen, self._client.editions.families(frozen.name)
+
+    def register(self, edition: Edition, model: ResolvedModel) -> Experiment:
+        """Fix the plan before the first answer."""
+        plan, seeds = self._study.experiment, self._study.seeds
+        return self._client.experiments.create(
+            ExperimentPlan(
+                experiment_id=plan.id,
+                edition=edition.name,
+                model_label=model.label,
+                draw_count=plan.draw_count,
+                bank_seed=seeds.bank,
+                resample_count=plan.resample_count,
+                bootstrap_seed=seeds.bootstrap,
+            )
+        )
+
+    def expose(self, edition: Edition) -> list[TrainingRecord]:
+        """Redeem the study's grant; the records stay in memory."""
+        request_id = f"study-{self._study.name}"
+        grant = self._client.grants.create(
+            edition.name, request_id=request_id, preservation_count=self._study.model.preservation_count
+        )
+        return list(self._client.grants.redeem(grant.name, request_id=request_id))
+
+    def adapt(self, model: ResolvedModel, records: list[TrainingRecord], config: AdaptationConfig) -> AdapterIdentity:
+        """Train the adapter, or go on with one that is half trained, or take the one that is done."""
+        with self._watcher.progress("adapt", total=None, unit="steps") as bar:
+            return adapt(
+                model.path,
+                records,
+                config,
+                output_dir=self._directory.adapter,
+                progress=lambda at: bar.update(at.step, at.step_count),
+            )
+
+    def answer(
+        self, experiment: Experiment, families: tuple[Family, ...], model: ResolvedModel
+    ) -> tuple[list[Receipt], dict[str, float]]:
+        """Answer, submit and seal every bank of the experiment."""
+        receipts, masses = [], {}
+        for bank in experiment.banks:
+            own = [family for family in families if family.domain is bank.domain]
+            bank_id = bank.name.rpartition("/")[2]
+            adapter = self._directory.adapter if bank.state is ModelState.ADAPTED else None
+            choices = self._measure(own, model, adapter=adapter, bank_id=bank_id)
+            answers = draw_answers(choices, bank_seed=experiment.plan.bank_seed, draw_count=experiment.plan.draw_count)
+            self._client.banks.submit(bank.name, answers)
+            receipt = self._client.banks.seal(bank.name)
+            write_json(self._directory.banks / f"{bank_id}.receipt.json", _receipt_to_dict(receipt))
+            receipts.append(receipt)
+            masses[bank_id] = sum(choice.valid_mass for choice in choices) / len(choices)
+        return receipts, masses
+
+    def report(self, evidence: Evidence) -> None:
+        """Write the disclosure, where it comes from, and the report."""
+        provenance = build_provenance(evidence, stage_seconds=self.stage_seconds)
+        _write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
+        _write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
+        write_report(self._directory.report, disclosure=evidence.disclosure, provenance=provenance)
+
+    def _measure(
+        self, families: list[Family], model: ResolvedModel, *, adapter: Path | None, bank_id: str
+    ) -> list[FamilyChoice]:
+        log = self._directory.banks / f"{bank_id}.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with self._watcher.progress(f"answer {bank_id}", total=len(families), unit="families") as bar:
+
+            def show(at: AnswerProgress) -> None:
+                bar.update(at.done_count, at.family_count)
+
+            return measure_bank(
+                model.path, families, adapter=adapter, bank_seed=self._study.seeds.bank, log=log, progress=show
+            )
+
+
+def _require_all_certified(outcomes: list[CertificationOutcome]) -> None:
+    rejected = [outcome for outcome in outcomes if outcome.rejection is not None]
+    if rejected:
+        first = rejected[0]
+        assert first.rejection is not None  # noqa: S101 - filtered above
+        raise NotCertifiedError(
+            f"{len(rejected)} of {len(outcomes)} families break the acceptance rule, first {first.request.shape_id} "
+            f"{first.request.condition} {first.request.ordinal}: {first.rejection.rule}, {first.rejection.message}"
+        )
+
+
+def _write_certificates(path: Path, outcomes: list[CertificationOutcome]) -> None:
+    lines = []
+    for outcome in outcomes:
+        assert outcome.certificate is not None  # noqa: S101 - all are certified here
+        lines.append(
+            json.dumps(
+                {
+                    "family": outcome.family,
+                    "payload_digest": outcome.certificate.payload_digest.hex(),
+                    "signature": outcome.certificate.signature.hex(),
+                    "payload": outcome.certificate.payload.decode(),
+                }
+            )
+        )
+    _write_text(path, "\n".join(lines) + "\n")
+
+
+def _receipt_to_dict(receipt: Receipt) -> dict[str, str | int]:
+    return {
+        "bank": receipt.bank,
+        "answers_digest": receipt.answers_digest.hex(),
+        "case_count": receipt.case_count,
+        "ledger_index": receipt.ledger_index,
+    }
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def _read_stages(path: Path) -> dict[str, float]:
+    try:
+        stages: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise InvalidRequestError(f"{path}: not valid JSON; delete it and run again") from error
+    return stages
