@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 import leakscale
-from leakscale.cli import analyze, report
+from leakscale.cli import adapt, analyze, bank, certify, demo, edition, experiment, report
+from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
 
@@ -22,6 +23,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
+app.add_typer(server_verbs.app, name="server")
+app.command("certify")(certify.certify)
+app.add_typer(edition.app, name="edition")
+app.command("adapt")(adapt.adapt)
+app.add_typer(experiment.app, name="experiment")
+app.add_typer(bank.app, name="bank")
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
 

@@ -1,0 +1,94 @@
+"""`leakscale edition`: look at editions and freeze them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leakscale.cli.connection import connected, full_name
+from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.models import Edition
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Look at editions and freeze them.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Edition, e.g. demo or editions/demo.")]
+
+
+@app.command("list")
+def list_editions(context: typer.Context) -> None:
+    """List the server's editions, newest first."""
+    shell = shell_of(context)
+    with connected(shell) as client:
+        editions = list(client.editions.list())
+    text = "\n".join(map(_line, editions)) or "no editions; make one with `leakscale certify`"
+    shell.console.result({"editions": [_to_dict(each) for each in editions]}, text=text)
+
+
+@app.command("show")
+def show(context: typer.Context, name: Name) -> None:
+    """Show one edition."""
+    shell = shell_of(context)
+    with connected(shell) as client:
+        edition = client.editions.get(full_name(name, "editions"))
+    facts = _to_dict(edition)
+    shell.console.result(facts, text="\n".join(f"{key:<20} {value}" for key, value in facts.items()))
+
+
+@app.command("freeze")
+def freeze(context: typer.Context, name: Name) -> None:
+    """Make a fully certified edition immutable."""
+    shell = shell_of(context)
+    with connected(shell) as client:
+        edition = client.editions.freeze(full_name(name, "editions"))
+    shell.console.result(_to_dict(edition), text=f"{_line(edition)}\nroot {edition.commitment_root.hex()}")
+
+
+@app.command("families")
+def families(context: typer.Context, name: Name) -> None:
+    """Print the prompt of every public family of a frozen edition."""
+    from leakscale.prompts import choice_prompt  # noqa: PLC0415
+
+    shell = shell_of(context)
+    with connected(shell) as client:
+        found = client.editions.families(full_name(name, "editions"))
+    blocks = [f"## {family.family_id} ({family.shape_id})\n{choice_prompt(family)[-1].content}" for family in found]
+    shell.console.result(
+        {
+            "families": [
+                {
+                    "id": family.family_id,
+                    "shape": family.shape_id,
+                    "prompt": [{"role": turn.role, "content": turn.content} for turn in choice_prompt(family)],
+                    "answers": [candidate.answer for candidate in family.candidates],
+                }
+                for family in found
+            ]
+        },
+        text="\n\n".join(blocks),
+    )
+
+
+def _line(edition: Edition) -> str:
+    phase = "frozen" if edition.is_frozen else "draft"
+    return (
+        f"{edition.name}  {edition.kind.value}  {phase}  {edition.certified_count} of {edition.family_count} certified"
+    )
+
+
+def _to_dict(edition: Edition) -> dict[str, object]:
+    return {
+        "name": edition.name,
+        "kind": edition.kind.value,
+        "phase": "frozen" if edition.is_frozen else "draft",
+        "shapes": list(edition.shape_ids),
+        "families_per_cell": edition.families_per_cell,
+        "certified": edition.certified_count,
+        "families": edition.family_count,
+        "commitment_root": edition.commitment_root.hex(),
+        "certificates_digest": edition.certificates_digest.hex(),
+    }

@@ -1,0 +1,51 @@
+"""`leakscale server`: run one, or ask one what it is."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leakscale.cli.connection import connected
+from leakscale.cli.shell import DEFAULT_SERVER, shell_of
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Run a server, or ask one what it is.", no_args_is_help=True)
+
+
+@app.command("start")
+def start(
+    data_dir: Annotated[Path, typer.Option(help="Its registry, vault, key, token and editions.")] = Path(
+        "leakscale-data"
+    ),
+    listen: Annotated[str, typer.Option(help="host:port on loopback, or unix:PATH.")] = DEFAULT_SERVER,
+    backend: Annotated[str, typer.Option(help="Sandbox: auto, docker or bubblewrap.")] = "auto",
+) -> None:
+    """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token."""
+    if importlib.util.find_spec("leakscale_server") is None or importlib.util.find_spec("grpc_health") is None:
+        raise typer.BadParameter("the server is not installed; run `pip install 'leakscale[server]'`")
+    options = ["--data-dir", str(data_dir), "--listen", listen, "--backend", backend]
+    os.execv(sys.executable, [sys.executable, "-m", "leakscale_server", *options])  # noqa: S606 - becomes the server
+
+
+@app.command("status")
+def status(context: typer.Context) -> None:
+    """Say whether a server answers, and what it is."""
+    shell = shell_of(context)
+    with connected(shell) as client:
+        info, head = client.server.info(), client.ledger.head()
+    facts = {
+        "server": shell.server,
+        "version": info.version,
+        "sandbox": f"{info.sandbox_backend}, {info.lane_count} lanes",
+        "image": info.sandbox_image,
+        "public_key": info.public_key.hex(),
+        "ledger_entries": head.entry_count,
+        "ledger_root": head.root.hex(),
+    }
+    shell.console.result(facts, text="\n".join(f"{name:<15}{value}" for name, value in facts.items()))
