@@ -102,6 +102,18 @@ def test_report_states_the_finding_and_every_count() -> None:
     assert "One party ran everything on one machine." in page
 
 
+def test_report_prints_every_seed_once_and_settings_short() -> None:
+    """A rerun needs the seeds exactly; a loss to sixteen digits only hides them."""
+    page = render_report(
+        disclosure=a_disclosure(),
+        provenance=a_provenance(seeds={"bank": 5, "bootstrap": 7}, training={"loss_last": 0.01234567890123}),
+    )
+
+    assert page.count('<th scope="row">bootstrap</th>') == 1
+    assert "<code>5</code>" in page
+    assert "<code>0.0123457</code>" in page
+
+
 def test_report_asks_the_network_for_nothing_and_runs_nothing() -> None:
     """The page must read the same in ten years, offline, in a locked-down browser."""
     page = render_report(disclosure=a_disclosure(), provenance=a_provenance())

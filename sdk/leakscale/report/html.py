@@ -56,7 +56,13 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": _points, "interval": _interval, "percent": percent, "title_case": _heading}
+    environment.filters |= {
+        "points": _points,
+        "interval": _interval,
+        "percent": percent,
+        "title_case": _heading,
+        "setting": _setting,
+    }
     shown = blocks(disclosure)
     return environment.get_template("report.html.j2").render(
         disclosure=disclosure,
@@ -72,6 +78,7 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
         trajectories=[trajectory(block, name=f"trajectory-{index}") for index, block in enumerate(shown)],
         forest=forest(shown, name="forest"),
         banks=_banks(disclosure),
+        seeds={**provenance.seeds, "bootstrap": disclosure.bootstrap_seed},
         payload_digest=hashlib.sha256(disclosure.payload).hexdigest(),
         family_count=sum(total.family_count for total in disclosure.totals if total.state is ModelState.BASE),
         draw_count=sum(total.draw_count for total in disclosure.totals),
@@ -107,3 +114,8 @@ def _interval(estimate: Estimate, digits: int = 1) -> str:
 def _heading(name: str) -> str:
     """Write a key such as `lora_rank` as words."""
     return name.replace("_", " ")
+
+
+def _setting(value: str | float) -> str:
+    """Write a setting; six digits of a measured one are enough to recognize it."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
