@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from leakscale_server.core.acceptance import Scoring
 from leakscale_server.core.construction import Construction
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.sandbox_pool import Execution, Verdict
+
+# Wall time is nobody's business here: the machine may be shared.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 CATALOGS = Path(__file__).parents[2] / "catalogs"
 

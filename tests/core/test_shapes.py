@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
 from pathlib import Path
@@ -198,7 +199,13 @@ SQL_FAULTS = [
         "tables[1].columns[2].near_candidates",
         "of its own type, string",
     ),
+    ("low = 0\nhigh = 50", "low = 0\nhigh = 1000000000000", 32, "tables[1].columns[1].step", "at most 1000000000"),
+    ('name = "people"', 'name = "sqlite_people"', 15, "tables[0].name", "keyword"),
+    ('columns = ["amount"]', 'columns = ["amount", "amount"]', 55, "result.columns[1]", "distinct"),
+    ('title = "An example"', 'title = "An example"\n"a\\nb" = 1', 1, "'a\\nb'", "not a field"),
     # task and program
+    ("{{orders}} of at", "{{ orders }} of at", 46, "rings.R0.task", "without spaces"),
+    ("FROM {{orders}}", "FROM {{ORDERS}}", 47, "rings.R0.program", "without spaces"),
     ("policy value, in", "{{policy}}, in", 46, "rings.R0.task", "leave the masked value open"),
     ("the policy value, in", "it, in", 46, "rings.R0.task", "say what the policy value decides"),
     ("of {{orders}} of", "of {{order}} of", 46, "rings.R0.task", "slot that [vocabulary] lacks"),
@@ -325,6 +332,17 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_parsed() -> None:
 def test_text_that_breaks_a_parser_is_a_shape_error(text: str) -> None:
     """Nesting, huge numbers and surrogates must not crash the server."""
     assert failure(text).file == "shape.toml"
+
+
+@pytest.mark.parametrize(
+    "body", ["-\n" * 1800 + "1", "(\n" * 1800, "not\n" * 900 + "1", "a.\n" * 1200 + "b", "[\n" * 1800]
+)
+def test_a_deeply_nested_program_does_not_crash_the_server(body: str) -> None:
+    """It is parsed in the server's own process; running it is the sandbox's business."""
+    text = PYTHON.replace("    return [", f"    value = ({body})\n    return [", 1)
+
+    with contextlib.suppress(ShapeError):
+        parse_shape(text, source="a")
 
 
 @given(st.text(max_size=200))

@@ -93,9 +93,13 @@ def _check_names(shape: Shape) -> Iterator[Problem]:
         for index, word in enumerate(words):
             if word in fixed or owner.get(word, slot) != slot or word in words[:index]:
                 yield Problem((*path, index), "stands for two things; words and names must differ", word)
-            if word in _KEYWORDS:
+            if _is_reserved(word):
                 yield Problem((*path, index), "is a keyword; choose another word", word)
             owner[word] = slot
     for place, name in all_names(shape):
-        if name in fixed and name in _KEYWORDS:
+        if name in fixed and _is_reserved(name):
             yield Problem(place, "is a keyword; choose another name", name)
+
+
+def _is_reserved(name: str) -> bool:
+    return name in _KEYWORDS or name.startswith("sqlite_")

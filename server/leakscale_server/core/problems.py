@@ -12,6 +12,9 @@ from leakscale_server.core.schema import Shape
 
 __all__ = ["Problem", "all_columns", "all_names", "check_grid", "is_plain_text"]
 
+GRID_COUNT_MAX = 10**9
+"""A draw takes one 32-bit word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -41,9 +44,13 @@ def all_names(shape: Shape) -> Iterator[tuple[Path, str]]:
 
 
 def check_grid(grid: object, path: Path) -> Iterator[Problem]:
-    """Check that a range does not run backwards; anything else than a range passes."""
-    if isinstance(grid, IntegerGrid | DecimalGrid | DateGrid) and grid.high < grid.low:  # type: ignore[operator]
+    """Check that a range runs forward and can be drawn from; anything else than a range passes."""
+    if not isinstance(grid, IntegerGrid | DecimalGrid | DateGrid):
+        return
+    if grid.high < grid.low:  # type: ignore[operator]
         yield Problem((*path, "high"), f"must be at least low, {grid.low}", grid.high)
+    elif grid.count > GRID_COUNT_MAX:
+        yield Problem((*path, "step"), f"must leave at most {GRID_COUNT_MAX} values between low and high", grid.count)
 
 
 def is_plain_text(text: str) -> bool:

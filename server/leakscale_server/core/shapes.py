@@ -147,4 +147,6 @@ def _error(source: str, lines: dict[Path, int], path: Path, *, rule: str, value:
 
 
 def _dotted(path: Path) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    """Write a path as an author would; a quoted key is shown quoted, so that it cannot break the message's line."""
+    parts = (part if isinstance(part, int) or re.fullmatch(r"[A-Za-z0-9_-]+", part) else repr(part) for part in path)
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")

@@ -39,6 +39,7 @@ def _check_task(shape: Shape) -> Iterator[Problem]:
     elif "policy" not in task:
         yield Problem(_TASK, "must say what the policy value decides", task)
     yield from _check_placeholders(shape, task, _TASK)
+    yield from _check_braces(task, _TASK)
 
 
 def _check_program(shape: Shape) -> Iterator[Problem]:
@@ -59,8 +60,15 @@ def _check_placeholders(shape: Shape, text: str, path: Path) -> Iterator[Problem
             yield Problem(path, "names a slot that [vocabulary] lacks", slot)
 
 
+def _check_braces(text: str, path: Path) -> Iterator[Problem]:
+    """Find a misspelt placeholder; a Python program may hold doubled braces of its own."""
+    if "{{" in PLACEHOLDER.sub("", text) or "}}" in PLACEHOLDER.sub("", text):
+        yield Problem(path, "must write placeholders as {{slot}}, in lower case and without spaces", text.strip())
+
+
 def _check_sql(shape: Shape) -> Iterator[Problem]:
     program = shape.rings.R0.program
+    yield from _check_braces(program, _PROGRAM)
     bare = _without_text(program)
     if not re.match(r"\s*(select|with)\b", bare, re.IGNORECASE):
         yield Problem(_PROGRAM, "must be one SELECT or WITH statement", program.strip()[:40])
@@ -71,6 +79,8 @@ def _check_sql(shape: Shape) -> Iterator[Problem]:
     if shape.is_ordered and not re.search(r"\border\s+by\b", _outermost(bare), re.IGNORECASE):
         yield Problem(_PROGRAM, "an ordered result needs an outermost ORDER BY", program.strip()[-40:])
     for index, name in enumerate(shape.result.columns):
+        if name in shape.result.columns[:index]:
+            yield Problem(("result", "columns", index), "must be distinct", name)
         shown = rf"\{{\{{{name}\}}\}}" if name in shape.vocabulary else rf"{name}\b"
         if not re.search(rf"\bas\s+{shown}", bare, re.IGNORECASE):
             yield Problem(("result", "columns", index), "must appear in the program after AS", name)
@@ -91,7 +101,7 @@ def _outermost(bare: str) -> str:
 
 
 def _check_python(shape: Shape) -> Iterator[Problem]:
-    program = PLACEHOLDER.sub(lambda match: "0" if match[1] == RESERVED_SLOT else match[1], shape.rings.R0.program)
+    program = PLACEHOLDER.sub(lambda match: "(0)" if match[1] == RESERVED_SLOT else match[1], shape.rings.R0.program)
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
