@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_rows
 from leakscale_sandbox.python_runner import Record, exception_name
-from leakscale_sandbox.sql_policy import LIMITS, TABLE_FUNCTIONS, Authorizer, check_opening
+from leakscale_sandbox.sql_policy import LIMITS, Authorizer, check_opening
 from leakscale_sandbox.verdicts import Limits, Verdict
 
 __all__ = ["open_connection", "run_sql"]
@@ -34,9 +34,6 @@ def open_connection(*, is_reversed: bool) -> sqlite3.Connection:
     for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", f"hard_heap_limit={_HEAP_BYTES_MAX}"):
         connection.execute(f"PRAGMA {pragma}").close()
     connection.execute(f"PRAGMA reverse_unordered_selects={int(is_reversed)}").close()
-    for function in TABLE_FUNCTIONS:
-        # Make them known now: the authorizer refuses every other that would have to be made known later.
-        connection.execute(f"SELECT * FROM {function}('[]')").close()  # noqa: S608 - names of our own
     connection.execute("PRAGMA query_only=ON").close()
     return connection
 

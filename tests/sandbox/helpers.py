@@ -1,0 +1,44 @@
+"""Builders of jobs, valid by default, and a reader of results."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from leakscale_sandbox.canonical_reader import decode_value
+from leakscale_server.sandbox_pool import Backend, BackendUnavailable, Execution, Job, Limits, Verdict, open_backend
+
+AN_ARGUMENT = [{"id": 1, "name": "x"}, {"id": 2, "name": "y"}]
+A_FIXTURE = json.dumps(AN_ARGUMENT).encode()
+
+
+def a_backend(name: str, state_dir: Path) -> Backend:
+    try:
+        return open_backend(name, state_dir=state_dir)
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+
+
+def a_python_job(*programs: str, fixtures: tuple[bytes, ...] = (b"[1]",), limits: Limits | None = None) -> Job:
+    return Job("python", programs, fixtures, limits=limits or Limits())
+
+
+def an_sql_job(
+    *programs: str, fixtures: tuple[bytes, ...] | None = None, ordered: bool = True, limits: Limits | None = None
+) -> Job:
+    return Job("sql", programs, fixtures or (a_database(),), ordered=ordered, limits=limits or Limits())
+
+
+def a_database(script: str = "INSERT INTO t VALUES (1, 'x', 2.5), (2, 'y', NULL), (3, 'x', -1.0)") -> bytes:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(f"CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, amount REAL); {script}")
+    serialized = connection.serialize()
+    connection.close()
+    return serialized
+
+
+def value_of(execution: Execution) -> object:
+    assert execution.verdict is Verdict.RETURNED, execution
+    return decode_value(execution.output)
