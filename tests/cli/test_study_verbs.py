@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -122,3 +124,26 @@ def test_reader_that_goes_away_causes_no_noise(study: Path) -> None:
 
     assert done.returncode == 141
     assert done.stderr == ""
+
+
+def test_terminal_gets_color_and_the_same_numbers(study: Path) -> None:
+    """The table for eyes and the table for files must not drift apart."""
+    main, terminal = pty.openpty()
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leakscale.cli", "analyze", str(study)],
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"},
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux reports the end of a terminal as EIO
+        while chunk := os.read(main, 65536):
+            shown += chunk
+    os.close(main)
+
+    assert process.wait(30) == 0
+    assert b"\x1b[" in shown
+    assert shown.count(b"256/1024") == 4
+    assert shown.count(b"+60.00 (+50.00 to +70.00)") == 3
