@@ -109,6 +109,8 @@ def test_every_error_of_the_sdk_has_a_code_that_is_not_internal(kind: type[Excep
         (PermissionError(errno.EACCES, "Permission denied", "/root/a"), 2, "'/root/a': Permission denied"),
         (ConnectionRefusedError("refused"), 3, "--server"),
         (ZeroDivisionError("division by zero"), 5, "LEAKSCALE_DEBUG=1"),
+        (ModuleNotFoundError("No module named 'torch'", name="torch"), 2, "pip install 'leakscale[train]'"),
+        (ModuleNotFoundError("No module named 'leakscale.x'", name="leakscale.x"), 5, "LEAKSCALE_DEBUG=1"),
         (typer.Abort(), 130, "run the same command again"),
     ],
 )

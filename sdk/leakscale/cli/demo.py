@@ -39,7 +39,6 @@ def demo(
     from leakscale.study.config import StudyShapes, load_study  # noqa: PLC0415
     from leakscale.study.layout import open_directory  # noqa: PLC0415
     from leakscale.study.local_server import local_server  # noqa: PLC0415
-    from leakscale.study.pipeline import run_study  # noqa: PLC0415
 
     console = shell_of(context).console
     study = load_study(study_file or studies_folder() / "demo.toml").with_overrides(seed=seed, model=model)
@@ -48,6 +47,8 @@ def demo(
     console.note(f"study {study.name}, seed {study.seed}, in {directory.root}")
     if directory.previous is not None:
         console.note(f"the finished run that was there is now {directory.previous}")
+    from leakscale.study.pipeline import run_study  # noqa: PLC0415 - loads torch, which a typo need not wait for
+
     with (
         local_server(directory.server_data, backend=backend, log=directory.server_log) as server,
         Client(server.target, token=server.token) as client,

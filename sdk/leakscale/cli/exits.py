@@ -25,6 +25,18 @@ __all__ = ["ExitCode", "Failure", "failure_of", "interrupted"]
 
 _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
 """Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it."""
+_EXTRAS: Final = {
+    "accelerate": "train",
+    "peft": "train",
+    "safetensors": "train",
+    "tokenizers": "train",
+    "torch": "train",
+    "transformers": "train",
+    "huggingface_hub": "train",
+    "jinja2": "report",
+    "pydantic": "server",
+}
+"""Packages that a plain `pip install leakscale` leaves out, and the extra that brings each."""
 
 
 class ExitCode(enum.IntEnum):
@@ -71,6 +83,9 @@ def failure_of(error: Exception) -> Failure:
         return known
     if isinstance(error, OSError):
         return _of_the_system(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := _EXTRAS.get((error.name or "").partition(".")[0])):
+        message = f"the package '{error.name}' is not installed; run `pip install 'leakscale[{extra}]'`"
+        return Failure(ExitCode.USAGE, "extra_missing", message)
     message = f"{type(error).__name__}: {error}; set LEAKSCALE_DEBUG=1 to see the traceback, and please report it"
     return Failure(ExitCode.INTERNAL, "internal", _one_line(f"internal error: {message}"))
 
