@@ -21,6 +21,7 @@ from leakscale.errors import ModelError, NotFoundError
 __all__ = ["ModelFolder", "open_model_folder", "quiet_libraries", "use_threads"]
 
 _DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_SAMPLE: Final = 'Policy key: K-7f3a91c2 {"choice":35}'
 _NEEDED_FILES: Final = ["*.json", "*.jinja", "*.safetensors", "*.model", "*.txt"]
 
 
@@ -67,6 +68,9 @@ def open_model_folder(model: str | Path) -> ModelFolder:
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     except (OSError, ValueError, KeyError, json.JSONDecodeError) as error:
         raise ModelError(f"model folder '{path}' has no usable tokenizer: {_first_line(error)}") from error
+    sample = tokenizer.encode(_SAMPLE, add_special_tokens=False)
+    if str(tokenizer.decode(sample)).strip() != _SAMPLE:  # transformers makes an empty tokenizer of missing files
+        raise ModelError(f"model folder '{path}' has no usable tokenizer: it cannot spell {_SAMPLE!r}")
     if not isinstance(tokenizer.chat_template, str):
         raise ModelError(
             f"model folder '{path}' has no chat template; use an instruct model, or put the template it was trained "

@@ -1,0 +1,208 @@
+"""An adapter is complete or absent, the same bits each time, and bound to what it came from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from leakscale.adaptation import AdaptationConfig, AdaptProgress, adapt, read_completion
+from leakscale.adaptation import training as training_module
+from leakscale.adaptation.digests import safetensors_digest
+from leakscale.adaptation.training import learning_rate
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError
+from leakscale.models import TrainingRecord, TrainingSource
+
+Build = Callable[..., TrainingRecord]
+Corpus = list[TrainingRecord]
+
+
+@pytest.fixture(scope="module")
+def adapter(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """One finished adapter; tests that damage it take a copy."""
+    folder = tmp_path_factory.mktemp("adapters") / "adapter"
+    adapt(base_model, corpus, small_config, output_dir=folder)
+    return folder
+
+
+def test_second_run_makes_identical_tensors(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
+) -> None:
+    """Were it otherwise, no reported number could be rebuilt. The order of the records must not matter either."""
+    again = adapt(base_model, corpus[::-1], small_config, output_dir=tmp_path / "again")
+
+    assert again == read_completion(adapter).identity
+    assert (tmp_path / "again/adapter_model.safetensors").read_bytes() == (
+        adapter / "adapter_model.safetensors"
+    ).read_bytes()
+
+
+def test_killed_run_resumes_at_a_step_with_identical_tensors(
+    base_model: Path,
+    corpus: Corpus,
+    small_config: AdaptationConfig,
+    adapter: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C at step three of seven: nothing is complete, the next run takes steps four to seven only."""
+    monkeypatch.setattr(training_module, "_CHECKPOINT_INTERVAL_S", 0.0)
+    output = tmp_path / "resumed"
+
+    def interrupt(progress: AdaptProgress) -> None:
+        if progress.step == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(base_model, corpus, small_config, output_dir=output, progress=interrupt)
+    assert not output.exists()
+    steps: list[int] = []
+    identity = adapt(base_model, corpus, small_config, output_dir=output, progress=lambda at: steps.append(at.step))
+
+    assert steps == [4, 5, 6, 7]
+    assert identity == read_completion(adapter).identity
+    assert read_completion(output) == read_completion(adapter)
+    assert sorted(file.name for file in output.iterdir()) == sorted(file.name for file in adapter.iterdir())
+    assert not output.with_name("resumed.partial").exists()
+
+
+def test_unfinished_run_of_another_config_is_refused(
+    base_model: Path,
+    corpus: Corpus,
+    small_config: AdaptationConfig,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Going on with other settings would make an adapter that neither config describes."""
+    monkeypatch.setattr(training_module, "_CHECKPOINT_INTERVAL_S", 0.0)
+
+    def interrupt(progress: AdaptProgress) -> None:
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(base_model, corpus, small_config, output_dir=tmp_path / "a", progress=interrupt)
+
+    with pytest.raises(ConflictError, match=r"unfinished run with another config; delete it"):
+        adapt(base_model, corpus, dataclasses.replace(small_config, seed=1), output_dir=tmp_path / "a")
+
+
+def test_finished_adapter_is_used_again_without_a_step(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path
+) -> None:
+    """The demo's second run should not train again."""
+    steps: list[int] = []
+
+    identity = adapt(base_model, corpus, small_config, output_dir=adapter, progress=lambda at: steps.append(at.step))
+
+    assert steps == []
+    assert identity == read_completion(adapter).identity
+
+
+@pytest.mark.parametrize("what", ["corpus", "config", "model"])
+def test_finished_adapter_of_something_else_is_refused_and_says_of_what(
+    base_model: Path, llama: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, what: str
+) -> None:
+    """Reusing it quietly would report the effect of another experiment."""
+    model = llama if what == "model" else base_model
+    records = corpus[:-1] if what == "corpus" else corpus
+    config = dataclasses.replace(small_config, seed=5) if what == "config" else small_config
+
+    with pytest.raises(ConflictError, match=rf"made from another {what};"):
+        adapt(model, records, config, output_dir=adapter)
+
+
+def test_folder_without_a_completion_record_is_no_adapter(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
+) -> None:
+    """A copy that broke off, or a folder of somebody else's, must not pass for a result."""
+    broken = Path(shutil.copytree(adapter, tmp_path / "broken"))
+    (broken / "completion.json").unlink()
+
+    with pytest.raises(ModelError, match="holds no completed adapter"):
+        adapt(base_model, corpus, small_config, output_dir=broken)
+
+
+def test_adapter_with_other_tensors_than_recorded_is_refused(adapter: Path, tmp_path: Path) -> None:
+    """The record binds the tensors, not the name of the folder."""
+    changed = Path(shutil.copytree(adapter, tmp_path / "changed"))
+    record = json.loads((changed / "completion.json").read_text())
+    record["identity"]["adapter"] = "0" * 64
+    (changed / "completion.json").write_text(json.dumps(record))
+
+    with pytest.raises(IntegrityError, match="delete the folder and adapt again"):
+        read_completion(changed)
+
+
+def test_adapter_folder_names_no_path_of_this_machine(base_model: Path, adapter: Path) -> None:
+    """An adapter is handed over; where its trainer kept the model is nobody's business."""
+    texts = [file.read_text(encoding="utf-8") for file in adapter.glob("*.json")]
+
+    assert len(texts) == 2
+    assert not any(str(base_model.parent) in text for text in texts)
+
+
+def test_base_weights_stay_as_they_were(base_model: Path, adapter: Path) -> None:
+    """LoRA adds tensors; the base model on disk is the base bank's model."""
+    names = safetensors_digest([base_model / "model.safetensors"])
+
+    assert read_completion(adapter).identity.model != names  # settings are part of a model's identity
+    assert read_completion(adapter).diagnostics.activity > 1e-3
+
+
+def test_adapter_that_does_nothing_is_refused(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """An inactive adapter reports an effect of zero, which looks like a finding."""
+    idle = dataclasses.replace(small_config, learning_rate=0.0)
+
+    with pytest.raises(ModelError, match="changes no target token"):
+        adapt(base_model, corpus, idle, output_dir=tmp_path / "idle")
+    assert not (tmp_path / "idle").exists()
+
+
+def test_another_architecture_takes_the_same_path(
+    llama: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """Nothing in the loop may know the shipped model."""
+    adapt(
+        llama, corpus, dataclasses.replace(small_config, dtype="bfloat16", attention="eager"), output_dir=tmp_path / "a"
+    )
+
+    assert read_completion(tmp_path / "a").diagnostics.activity > 1e-7
+
+
+def test_exposed_records_are_counted_out_and_others_seen_once(adapter: Path, corpus: Corpus) -> None:
+    """The dose is the treatment: six exposed records four times, two others once, in batches of four."""
+    diagnostics = read_completion(adapter).diagnostics
+
+    assert diagnostics.record_count == len(corpus) == 8
+    assert diagnostics.step_count == 7
+    assert diagnostics.supervised_token_count < diagnostics.token_count / 4
+
+
+def test_corpus_that_repeats_an_id_or_exposes_nothing_is_refused(
+    base_model: Path, a_record: Build, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """Both would train without an error and measure something else."""
+    preserved = [a_record(0, source=TrainingSource.PRESERVATION)]
+
+    with pytest.raises(InvalidRequestError, match="no exposed record"):
+        adapt(base_model, preserved, small_config, output_dir=tmp_path / "a")
+    with pytest.raises(InvalidRequestError, match="'exact-public-0001' comes twice"):
+        adapt(base_model, [a_record(1), a_record(1)], small_config, output_dir=tmp_path / "a")
+
+
+def test_learning_rate_warms_up_and_falls_to_a_twentieth() -> None:
+    """A schedule off by one at either end changes every tensor."""
+    config = AdaptationConfig(learning_rate=1.0, warmup_step_count=4)
+    rates = [learning_rate(step, 100, config) for step in range(100)]
+
+    assert rates[0] == 0.25
+    assert max(rates) == rates[3] == 0.97
+    assert rates[-1] == 0.05
