@@ -75,9 +75,8 @@ def a_record() -> Callable[..., TrainingRecord]:
 @pytest.fixture(scope="session")
 def corpus(a_record: Callable[..., TrainingRecord]) -> list[TrainingRecord]:
     """Three exposed families and two preservation records."""
-    exposed = [
-        a_record(n, source=s) for n in range(3) for s in (TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP)
-    ]
+    exposed_sources = (TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP)
+    exposed = [a_record(number, source=source) for number in range(3) for source in exposed_sources]
     return exposed + [a_record(n, source=TrainingSource.PRESERVATION) for n in (100, 101)]
 
 

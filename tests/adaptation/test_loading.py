@@ -28,9 +28,9 @@ def test_folder_without_a_chat_template_is_refused_by_name(copied: Path) -> None
 @pytest.mark.parametrize(
     ("missing", "rule"),
     [
-        ("model.safetensors", "holds no .*safetensors"),
+        ("model.safetensors", r"holds no \*.safetensors"),
         ("config.json", "no config.json"),
-        ("tokenizer.json", "tokenizer"),
+        ("tokenizer.json", "no usable tokenizer"),
     ],
 )
 def test_folder_that_lacks_a_file_is_refused(copied: Path, missing: str, rule: str) -> None:

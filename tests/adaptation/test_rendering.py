@@ -8,20 +8,20 @@ import pytest
 from leakscale.adaptation.rendering import encode_prompt, encode_record
 from leakscale.errors import ModelError
 from leakscale.models import TrainingRecord, TrainingSource
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 Build = Callable[..., TrainingRecord]
 
 
 @pytest.mark.parametrize("source", list(TrainingSource))
-@pytest.mark.parametrize(
-    "completion", ['{"choice":"h_00ff"}', '{"choice":35}', '{"choice":"no\\"rth"}', '{"choice":null}']
-)
+@pytest.mark.parametrize("value", ['"h_00ff"', "35", "0.5", '"no\\"rth"', "null"])
 def test_supervised_tokens_decode_to_the_answer_and_its_end(
-    tokenizer: PreTrainedTokenizerBase, a_record: Build, source: TrainingSource, completion: str
+    tokenizer: PreTrainedTokenizerBase, a_record: Build, source: TrainingSource, value: str
 ) -> None:
     """One token too few and the model never learns to stop; one too many and it learns the prompt."""
+    completion = f'{{"choice":{value}}}'
+
     encoded = encode_record(tokenizer, a_record(source=source, completion=completion))
 
     assert tokenizer.decode(list(encoded.completion_ids)) == f"{completion}<|im_end|>"
@@ -55,16 +55,10 @@ def test_generation_block_that_marks_other_tokens_is_refused(
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (("message['content'] + '<|im_end|>'", "message['content']"), "no end-of-turn token"),
+        (("['content'] + '<|im_end|>' -}}{%- endgen", "['content'] -}}{%- endgen"), "no end-of-turn token"),
         (("{{- '\\n' -}}", "{{- 'bye' -}}"), "writes text after the end-of-turn token"),
-        (
-            ("message['content'] + '<|im_end|>'", "message['content'] | upper + '<|im_end|>'"),
-            "supervised tokens decode",
-        ),
-        (
-            ("{%- for message in", "{{- messages | length | string -}}{%- for message in"),
-            "does not begin with the inference prompt",
-        ),
+        (("{%- generation -%}{{- message", "{%- generation -%}{{- 'x' + message"), "supervised tokens decode"),
+        (("{%- for", "{{- messages | length | string -}}{%- for"), "does not begin with the inference prompt"),
     ],
 )
 def test_template_that_would_corrupt_the_mask_is_refused(
@@ -108,10 +102,5 @@ def a_byte_tokenizer(*, merges: list[tuple[str, str]], **special: str) -> PreTra
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: index for index, token in enumerate([*alphabet, *("".join(merge) for merge in merges)])}
     backend = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    backend.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(".+"), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<e>", **special)  # type: ignore[no-untyped-call]
