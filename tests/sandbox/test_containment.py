@@ -1,0 +1,156 @@
+"""Nothing passes from one program, fixture or job to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from leakscale_sandbox.canonical_reader import Rows
+from leakscale_server.sandbox_pool import Job, Limits, SandboxPool, Verdict
+
+from .helpers import a_database, a_python_job, an_sql_job, value_of
+
+LEAVE_TRACES = """
+import builtins, json, sys, os
+def transform(records):
+    builtins.trace = "left"
+    json.loads = lambda text: "patched"
+    sys.modules["leakscale_sandbox.canonical"].CANONICAL_VERSION = 9
+    os.environ["TRACE"] = "left"
+    records.append("changed")
+    return records
+"""
+LOOK_FOR_TRACES = """
+import builtins, json, os
+def transform(records):
+    return [hasattr(builtins, "trace"), json.loads("[1]"), dict(os.environ), records]
+"""
+# Walks every object that the collector knows and every frame; returns how much it saw and what it found.
+SEARCH_MEMORY = """
+import gc, sys
+def transform(records):
+    gc.unfreeze()
+    seen = gc.get_objects()
+    # Joined at run time: a constant would be found as a part of this program itself.
+    needles = ["-".join(["secret", "of", owner]) for owner in ("this", "another")]
+    found = [0, 0]
+    for thing in seen:
+        parts = thing.values() if type(thing) is dict else thing if type(thing) in (list, tuple) else ()
+        for part in parts:
+            if thing is not needles and type(part) in (str, bytes):
+                text = part if type(part) is str else part.decode("latin-1")
+                for n in (0, 1):
+                    found[n] += needles[n] in text
+    frame, depth = sys._getframe(), 0
+    while frame:
+        depth += 1
+        frame = frame.f_back
+    return [len(seen) > 1000, depth > 2, found[0] > 0, found[1]]
+"""
+
+
+def test_a_program_sees_nothing_of_the_one_before(pool: SandboxPool, honest: Callable[[], None]) -> None:
+    """Each program has a process of its own, so patching the harness harms only the one that did it."""
+    left, found = pool.run(a_python_job(LEAVE_TRACES, LOOK_FOR_TRACES))
+
+    assert value_of(left[0]) == [1, "changed"]
+    assert value_of(found[0]) == [False, [1], {}, [1]]
+
+
+def test_a_changed_argument_is_fresh_on_the_next_fixture(pool: SandboxPool) -> None:
+    """Arguments are parsed anew for each fixture."""
+    program = "def transform(records):\n    records.append(9)\n    return records"
+
+    ((first, second),) = pool.run(a_python_job(program, fixtures=(b"[1]", b"[1]")))
+
+    assert value_of(first) == value_of(second) == [1, 9]
+
+
+def test_a_program_does_not_find_the_others_in_memory(pool: SandboxPool) -> None:
+    """PID 1 never holds a payload, so there is nothing to inherit; earlier jobs' least of all."""
+    other = "# secret-of-another\ndef transform(records):\n    return 1"
+    pool.run(a_python_job(other, fixtures=(b'["secret-of-another"]',)), lane=0)
+
+    looked = pool.run(a_python_job(SEARCH_MEMORY, other, fixtures=(b'["secret-of-this"]',)), lane=0)[0][0]
+
+    # It looked through the heap and the frames, and found its own argument, but nothing else.
+    assert value_of(looked) == [True, True, True, 0]
+
+
+def test_one_bad_fixture_does_not_spoil_the_others(pool: SandboxPool) -> None:
+    """A huge integer once ended a whole candidate, and so hid what it did on fifteen other fixtures."""
+    program = "def transform(n):\n    return [1, 10 ** 5000, {1}, 1, 2][n] if n != 3 else 1 // 0"
+    fixtures = (b"0", b"1", b"2", b"3", b"4")
+
+    (outcome,) = pool.run(a_python_job(program, fixtures=fixtures))
+
+    assert [one.verdict for one in outcome] == [
+        Verdict.RETURNED,
+        Verdict.OUTPUT_LIMIT,
+        Verdict.REFUSED_TYPE,
+        Verdict.EXCEPTION,
+        Verdict.RETURNED,
+    ]
+
+
+def test_values_beyond_a_frame_end_only_the_fixtures_that_no_longer_fit(pool: SandboxPool) -> None:
+    """Sixteen values of 250 KiB are 4 MiB; a frame holds one."""
+    (outcome,) = pool.run(a_python_job("def transform(n):\n    return 'x' * n", fixtures=(b"250000",) * 15 + (b"1",)))
+
+    assert [one.verdict for one in outcome[:4]] == [Verdict.RETURNED] * 4
+    assert {one.verdict for one in outcome[4:15]} == {Verdict.OUTPUT_LIMIT}
+    assert value_of(outcome[15]) == "x"
+
+
+def test_an_early_limit_does_not_stay_for_the_next_job(pool: SandboxPool) -> None:
+    """A small limit that stuck to the lane would fail honest programs later."""
+    needs_memory = "def transform(records):\n    return len(bytearray(100 << 20))"
+    small = Limits(memory_bytes_max=80 << 20)
+
+    assert pool.run(a_python_job(needs_memory, limits=small), lane=0)[0][0].verdict is Verdict.MEMORY_LIMIT
+    assert value_of(pool.run(a_python_job(needs_memory), lane=0)[0][0]) == 100 << 20
+
+
+def test_each_fixture_of_an_sql_job_is_its_own_database(pool: SandboxPool) -> None:
+    """One connection serves all fixtures; nothing of one may show in the next, not even after a failure."""
+    fixtures = (
+        a_database(),
+        a_database("INSERT INTO t VALUES (7, 'z', 0.5)"),
+        a_database("CREATE TABLE u (id); INSERT INTO u VALUES (1)"),
+        a_database(),
+    )
+    program = "SELECT count(*), (SELECT max(id) FROM t) FROM t"
+
+    plain, only_third, table_function = pool.run(
+        an_sql_job(program, "SELECT id FROM u", "SELECT * FROM json_each('[1]')", fixtures=fixtures)
+    )
+
+    assert [value_of(one).rows for one in plain] == [((3, 3),), ((1, 7),), ((0, None),), ((3, 3),)]  # type: ignore[attr-defined]
+    assert [one.verdict for one in only_third] == [Verdict.EXCEPTION] * 2 + [Verdict.RETURNED, Verdict.EXCEPTION]
+    assert {one.verdict for one in table_function} == {Verdict.EXCEPTION}
+
+
+def test_lanes_disagree_about_what_a_program_leaves_to_chance(pool: SandboxPool) -> None:
+    """Two passes on two lanes find an order that a program left open: set order, and rows without ORDER BY."""
+    by_hash = a_python_job("def transform(records):\n    return list({'a', 'b', 'c', 'd', 'e', 'f'})")
+    by_row = an_sql_job("SELECT id FROM t")
+
+    for job in (by_hash, by_row):
+        assert pool.run(job, lane=0) != pool.run(job, lane=1)
+        assert pool.run(job, lane=0) == pool.run(job, lane=0)
+
+
+def test_lanes_agree_about_a_bag(pool: SandboxPool) -> None:
+    """A family whose rows have no order is certified as a bag."""
+    job = an_sql_job("SELECT name, amount FROM t", ordered=False)
+
+    assert pool.run(job, lane=0) == pool.run(job, lane=1)
+    assert isinstance(value_of(pool.run(job, lane=0)[0][0]), Rows)
+
+
+@pytest.mark.parametrize("fixture", [b"", b"{", b"[1"])
+@pytest.mark.parametrize("domain", ["python", "sql"])
+def test_a_fixture_that_does_not_parse_is_our_own_fault(pool: SandboxPool, fixture: bytes, domain: str) -> None:
+    """It must not look like a failure of the candidate."""
+    with pytest.raises(ValueError, match="does not parse"):
+        pool.run(Job(domain, ("x",), (fixture,)))

@@ -1,0 +1,241 @@
+"""The pool against workers that lie, stall and die: fakes at the `Channel` protocol say what a real one would not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+from leakscale_sandbox.verdicts import Verdict
+from leakscale_sandbox.wire import (
+    JOB_HEADER,
+    PROTOCOL_VERSION,
+    Ending,
+    JobHeader,
+    ResultHeader,
+    encode_greeting,
+    encode_record,
+)
+from leakscale_server.sandbox_pool import Job, SandboxFault, SandboxPool
+from leakscale_server.sandbox_pool.lanes import LaneError
+
+from .helpers import a_python_job
+
+FACTS: dict[str, object] = {
+    "python_build": "3", "sqlite_version": "3", "sqlite_source_id": "x", "sqlite_compile_options": ["A"],
+    "canonical_version": 1, "protocol_version": PROTOCOL_VERSION, "machine": "x86_64",
+}  # fmt: skip
+ONE = b"\x01i\0\0\0\x011"
+Answer = Callable[[JobHeader], bytes]
+
+
+def a_result(header: JobHeader, slot: int = 0, *, body: bytes | None = None, **changes: int) -> bytes:
+    """Build what an honest worker says about one program."""
+    written = encode_record(Verdict.RETURNED, ONE) * header.fixture_count if body is None else body
+    fields = {"code": 0, "slot": slot, "sequence": header.sequence, "body_bytes": len(written)} | changes
+    return ResultHeader(ending=Ending.EXITED, wall_time_us=1, cpu_time_us=1, **fields).pack() + written
+
+
+def honest(header: JobHeader) -> bytes:
+    return b"".join(a_result(header, slot) for slot in range(header.program_count))
+
+
+@dataclass
+class FakeChannel:
+    """A worker that answers each job with scripted bytes."""
+
+    answer: Answer
+    greeting: bytes = field(default_factory=lambda: encode_greeting(FACTS))
+    is_closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._output = bytearray(self.greeting)
+
+    def send(self, data: bytes, *, deadline: float) -> None:
+        self._output += self.answer(JobHeader.unpack(data[: JOB_HEADER.size]))
+
+    def receive(self, byte_count: int, *, deadline: float) -> bytes:
+        if len(self._output) < byte_count:
+            raise LaneError("the deadline passed")
+        received = bytes(self._output[:byte_count])
+        del self._output[:byte_count]
+        return received
+
+    def has_pending(self) -> bool:
+        return bool(self._output)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class FakeBackend:
+    """Starts scripted workers, one after the other; the last script repeats."""
+
+    name = "fake"
+    image_digest = "sha256:0"
+
+    def __init__(self, *scripts: Answer | FakeChannel) -> None:
+        self._scripts = list(scripts)
+        self.started: list[FakeChannel] = []
+
+    def start_lane(self, lane: int) -> FakeChannel:
+        script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+        self.started.append(script if isinstance(script, FakeChannel) else FakeChannel(script))
+        return self.started[-1]
+
+    def close(self) -> None:
+        for channel in self.started:
+            channel.close()
+
+
+@pytest.fixture
+def a_job() -> Iterator[Job]:
+    yield a_python_job("a", "b", fixtures=(b"1", b"2"))
+
+
+def test_a_dead_lane_is_replaced_and_the_job_tried_again(a_job: Job) -> None:
+    """A failure of ours is never a verdict on a program."""
+    backend = FakeBackend(lambda header: b"", lambda header: b"", honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        outcome = pool.run(a_job)
+
+    assert [one.output for row in outcome for one in row] == [ONE] * 4
+    assert len(backend.started) == 3
+    assert all(channel.is_closed for channel in backend.started)
+
+
+def test_a_job_that_fails_in_three_lanes_is_a_fault(a_job: Job) -> None:
+    """Somebody must look at this host; a fourth try would hide it."""
+    backend = FakeBackend(lambda header: b"")
+
+    with SandboxPool(backend, lane_count=1) as pool, pytest.raises(SandboxFault, match="sandbox check"):
+        pool.run(a_job)
+
+    assert len(backend.started) == 3
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda header: honest(header).replace(b"LSR1", b"XXXX"),
+        lambda header: a_result(header, sequence=header.sequence + 1) * 2,
+        lambda header: a_result(header, 1) + a_result(header, 0),
+        lambda header: a_result(header) + a_result(header, 1, body_bytes=1 << 30),
+        lambda header: honest(header)[:-1],
+        lambda header: a_result(header, 0),
+    ],
+    ids=["magic", "sequence", "slot", "size", "cut short", "too few"],
+)
+def test_a_frame_that_no_honest_worker_sends_costs_the_lane(lie: Answer, a_job: Job) -> None:
+    """An answer that belongs to another program or job would be a wrong verdict."""
+    backend = FakeBackend(lie, honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        outcome = pool.run(a_job)
+
+    assert [one.verdict for row in outcome for one in row] == [Verdict.RETURNED] * 4
+    assert len(backend.started) == 2
+
+
+def test_bytes_out_of_turn_cost_the_lane(a_job: Job) -> None:
+    """Left-over bytes would be read as the next job's answer."""
+    backend = FakeBackend(lambda header: honest(header) + b"x", honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        pool.run(a_job)
+        outcome = pool.run(a_job)
+
+    assert outcome[0][0].output == ONE
+    assert len(backend.started) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        encode_record(Verdict.RETURNED, ONE),
+        encode_record(Verdict.RETURNED, ONE) * 3,
+        encode_record(Verdict.RETURNED, b"\x01x") * 2,
+        encode_record(Verdict.EXCEPTION, b'{"records": 1}') * 2,
+        encode_record(Verdict.EXCEPTION, b"A" * 201) * 2,
+        encode_record(Verdict.RETURNED, ONE) * 2 + b"\0",
+    ],
+    ids=["too few", "too many", "not canonical", "not a name", "long detail", "rest"],
+)
+def test_a_forged_body_is_the_doing_of_its_program(body: bytes, a_job: Job) -> None:
+    """Only the forger is blamed, and its lane serves nobody else."""
+    backend = FakeBackend(lambda header: a_result(header, body=body) + a_result(header, 1), honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        forger, neighbor = pool.run(a_job)
+        pool.run(a_job)
+
+    assert [(one.verdict, one.detail) for one in forger] == [(Verdict.KILLED, "forged result")] * 2
+    assert [one.verdict for one in neighbor] == [Verdict.RETURNED] * 2
+    assert len(backend.started) == 2
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        encode_greeting(FACTS | {"protocol_version": 99}),
+        encode_greeting({"python_build": "3"}),
+        b"LSG1\x02\0\0\0{]",
+    ],
+)
+def test_a_worker_that_greets_otherwise_does_not_start(greeting: bytes) -> None:
+    """A server must refuse to serve with a sandbox that it does not know."""
+    backend = FakeBackend(FakeChannel(honest, greeting))
+
+    with pytest.raises(SandboxFault), SandboxPool(backend, lane_count=1):
+        pass
+
+    assert all(channel.is_closed for channel in backend.started)
+
+
+def test_a_worker_that_differs_from_the_first_is_refused(a_job: Job) -> None:
+    """A certificate names one sandbox; another SQLite may give other bytes."""
+    others = [FakeChannel(honest, encode_greeting(FACTS | {"sqlite_source_id": "y"})) for _ in range(2)]
+    backend = FakeBackend(lambda header: b"", *others)
+
+    with SandboxPool(backend, lane_count=1) as pool, pytest.raises(SandboxFault, match="differs"):
+        pool.run(a_job)
+
+
+def test_a_lane_is_replaced_after_two_hundred_leases(a_job: Job) -> None:
+    """Whatever a worker gathers over time ends with it."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        for _ in range(201):
+            pool.run(a_job)
+
+    assert len(backend.started) == 2
+
+
+def test_many_threads_share_the_lanes(a_job: Job) -> None:
+    """A lane serves one job at a time, in strict alternation, whoever asks."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=2) as pool, ThreadPoolExecutor(8) as threads:
+        outcomes = list(threads.map(lambda number: pool.run(a_job, lane=number % 2 if number % 3 else None), range(99)))
+
+    assert {one.output for outcome in outcomes for row in outcome for one in row} == {ONE}
+    assert len(backend.started) == 2
+
+
+def test_a_lane_that_does_not_exist_is_refused(a_job: Job) -> None:
+    """Two passes on one lane by mistake would prove nothing."""
+    with SandboxPool(FakeBackend(honest), lane_count=2) as pool:
+        for lane in (-1, 2):
+            with pytest.raises(ValueError, match="lane"):
+                pool.run(a_job, lane=lane)
+
+
+def test_a_domain_that_does_not_exist_is_refused() -> None:
+    """Nothing is sent for it."""
+    with SandboxPool(FakeBackend(honest), lane_count=1) as pool, pytest.raises(ValueError, match="ruby"):
+        pool.run(Job("ruby", ("x",), (json.dumps(1).encode(),)))
