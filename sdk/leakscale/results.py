@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState
 
 __all__ = [
@@ -126,13 +126,9 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
 
 
 def disclosure_to_json(disclosure: Disclosure) -> str:
-    """Write a disclosure as indented JSON, its three byte strings in base64.
-
-    The file is for people and for `disclosure_from_json`; what was signed is `payload`, which it carries unchanged.
-    """
-    fields = {"format": _FORMAT, **asdict(disclosure)}
-    for name in _BYTE_FIELDS:
-        fields[name] = base64.b64encode(getattr(disclosure, name)).decode()
+    """Write a disclosure as indented JSON: the numbers for people, and the signed bytes that they are."""
+    signed = {name: base64.b64encode(getattr(disclosure, name)).decode() for name in _BYTE_FIELDS}
+    fields = {"format": _FORMAT, "numbers": json.loads(disclosure.payload), **signed}
     return json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -141,18 +137,20 @@ def disclosure_from_json(text: str) -> Disclosure:
 
     Raises:
         InvalidRequestError: If the text is no disclosure of this format; the message names what is wrong.
+        IntegrityError: If the numbers for people are not the signed ones.
     """
     try:
         fields = json.loads(text)
-        if not isinstance(fields, dict) or fields.pop("format", None) != _FORMAT:
+        if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
             raise InvalidRequestError(f"disclosure is not of format {_FORMAT}; write it with this version of leakscale")
-        for name in _BYTE_FIELDS:
-            fields[name] = base64.b64decode(fields[name], validate=True)
-        fields["totals"] = tuple(_total(total) for total in fields["totals"])
-        fields["effects"] = tuple(_effect(effect) for effect in fields["effects"])
-        return Disclosure(**fields)
+        payload, signature, public_key = (base64.b64decode(fields[name], validate=True) for name in _BYTE_FIELDS)
+        shown = fields["numbers"]
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+    disclosure = disclosure_from_payload(payload, signature=signature, public_key=public_key)
+    if shown != json.loads(payload):
+        raise IntegrityError("disclosure shows numbers that are not the signed ones; fetch it from the server again")
+    return disclosure
 
 
 def _total(fields: dict[str, Any]) -> CellTotal:

@@ -12,34 +12,31 @@ from pathlib import Path
 
 import pytest
 from leakscale.cli.entry import run
-from leakscale.models import Condition, Domain, ModelState
+from leakscale.models import Condition, ModelState
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, StudyProvenance, provenance_to_json
-from leakscale.results import CellTotal, Disclosure, Effect, Estimate, disclosure_to_json
+from leakscale.results import disclosure_from_payload, disclosure_to_json
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     """A finished study of one domain."""
-    estimate = Estimate(0.6, 0.5, 0.7)
-    disclosure = Disclosure(
-        experiment_id="exp-1",
-        edition_id="ed-1",
-        edition_kind="practice",
-        commitment_root="ab" * 32,
-        assurance_level="L0",
-        totals=tuple(
-            CellTotal(Domain.SQL, condition, state, 32, 1024, 256, 1024)
-            for condition in Condition
-            for state in ModelState
-        ),
-        effects=(Effect(Domain.SQL, estimate, estimate, estimate),),
-        confidence=0.95,
-        resample_count=10_000,
-        bootstrap_seed=7,
-        payload=b"{}",
-        signature=b"s" * 64,
-        public_key=b"k" * 32,
-    )
+    count = {"domain": "sql", "family_count": 32, "draw_count": 1024, "correct_count": 256, "valid_count": 1024}
+    estimate = {"value": 0.6, "low": 0.5, "high": 0.7}
+    body = {
+        "experiment_id": "exp-1",
+        "edition_id": "ed-1",
+        "edition_kind": "practice",
+        "commitment_root": "ab" * 32,
+        "assurance_level": "L0",
+        "totals": [
+            {"condition": condition, "state": state, **count} for condition in Condition for state in ModelState
+        ],
+        "effects": [{"domain": "sql", "effect": estimate, "c0_drift": estimate, "c2_change": estimate}],
+        "confidence": 0.95,
+        "resample_count": 10_000,
+        "bootstrap_seed": "7",
+    }
+    disclosure = disclosure_from_payload(json.dumps(body).encode(), signature=b"s" * 64, public_key=b"k" * 32)
     provenance = StudyProvenance(
         study="demo",
         rerun_command="make demo",

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.report import (
     DISCLOSURE_FILE,
@@ -21,34 +21,34 @@ from leakscale.report import (
     render_summary_table,
     summary_text,
 )
-from leakscale.results import CellTotal, Disclosure, Effect, Estimate, disclosure_from_json, disclosure_to_json
+from leakscale.results import Disclosure, disclosure_from_json, disclosure_from_payload, disclosure_to_json
 from rich.console import Console
 
 
 def a_disclosure() -> Disclosure:
     """Build a paper-sized result: the widest counts that the table must hold."""
-    totals = tuple(
-        CellTotal(domain, condition, state, 512, 16_384, 11_111, 16_384)
-        for domain in Domain
-        for condition in Condition
-        for state in ModelState
-    )
-    wide = Estimate(-0.1239, -0.2234, -0.1001)
-    return Disclosure(
-        experiment_id="exp-1",
-        edition_id="ed-1",
-        edition_kind="private",
-        commitment_root="ab" * 32,
-        assurance_level="L1",
-        totals=totals,
-        effects=tuple(Effect(domain, wide, wide, wide) for domain in (None, *Domain)),
-        confidence=0.95,
-        resample_count=10_000,
-        bootstrap_seed=2**53 + 1,
-        payload=bytes(range(256)),
-        signature=b"\x00" * 64,
-        public_key=b"\xff" * 32,
-    )
+    count = {"family_count": 512, "draw_count": 16_384, "correct_count": 11_111, "valid_count": 16_384}
+    wide = {"value": -0.1239, "low": -0.2234, "high": -0.1001}
+    body = {
+        "experiment_id": "exp-1",
+        "edition_id": "ed-1",
+        "edition_kind": "private",
+        "commitment_root": "ab" * 32,
+        "assurance_level": "L1",
+        "totals": [
+            {"domain": domain, "condition": condition, "state": state, **count}
+            for domain in Domain
+            for condition in Condition
+            for state in ModelState
+        ],
+        "effects": [
+            {"domain": domain, "effect": wide, "c0_drift": wide, "c2_change": wide} for domain in (None, *Domain)
+        ],
+        "confidence": 0.95,
+        "resample_count": 10_000,
+        "bootstrap_seed": str(2**53 + 1),
+    }
+    return disclosure_from_payload(json.dumps(body).encode(), signature=b"\x00" * 64, public_key=b"\xff" * 32)
 
 
 A_PROVENANCE = StudyProvenance(
@@ -107,12 +107,12 @@ def test_provenance_survives_its_file() -> None:
     "damage",
     [
         lambda fields: fields.pop("format"),
-        lambda fields: fields.pop("totals"),
-        lambda fields: fields.update(extra=1),
+        lambda fields: fields.pop("numbers"),
+        lambda fields: fields.pop("payload"),
         lambda fields: fields.update(payload="not base64!"),
-        lambda fields: fields["totals"][0].update(domain="cobol"),
-        lambda fields: fields["effects"][0].update(effect=None),
-        lambda fields: fields.update(totals=3),
+        lambda fields: fields.update(payload="e30="),
+        lambda fields: fields.update(payload="bm8ganNvbg=="),
+        lambda fields: fields.update(signature=3),
     ],
 )
 def test_damaged_disclosure_is_refused_by_name(damage: object) -> None:
@@ -121,6 +121,15 @@ def test_damaged_disclosure_is_refused_by_name(damage: object) -> None:
     damage(fields)  # type: ignore[operator]
 
     with pytest.raises(InvalidRequestError, match="disclosure"):
+        disclosure_from_json(json.dumps(fields))
+
+
+def test_numbers_that_are_not_the_signed_ones_are_refused() -> None:
+    """What a person reads in the file and what was signed must not be able to differ."""
+    fields = json.loads(disclosure_to_json(a_disclosure()))
+    fields["numbers"]["totals"][0]["correct_count"] += 1
+
+    with pytest.raises(IntegrityError, match="not the signed ones"):
         disclosure_from_json(json.dumps(fields))
 
 

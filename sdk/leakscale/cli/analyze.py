@@ -20,11 +20,10 @@ def analyze(
     import json  # noqa: PLC0415 - keeps --help quick, as do the next ones
 
     from leakscale.report import finding, read_disclosure, render_summary_table, summary_text  # noqa: PLC0415
-    from leakscale.results import disclosure_to_json  # noqa: PLC0415
 
     disclosure = read_disclosure(study)
     shell_of(context).console.result(
-        {"finding": finding(disclosure), **json.loads(disclosure_to_json(disclosure))},
+        {"finding": finding(disclosure), **json.loads(disclosure.payload)},
         text=summary_text(disclosure),
         rich=lambda: render_summary_table(disclosure),
     )

@@ -76,7 +76,7 @@ def disclose(
     if output is not None:
         output.write_text(disclosure_to_json(disclosure), encoding="utf-8")
     shell.console.result(
-        {"finding": finding(disclosure), **json.loads(disclosure_to_json(disclosure))},
+        {"finding": finding(disclosure), **json.loads(disclosure.payload)},
         text=summary_text(disclosure),
         rich=lambda: render_summary_table(disclosure),
     )
