@@ -33,7 +33,7 @@ def client() -> Iterator[docker.DockerClient]:
 
 
 def ours(client: docker.DockerClient, owner: str) -> list[object]:
-    filters = {"label": f"{OWNER_LABEL}={owner}"}
+    filters: dict[str, str | list[str] | bool] = {"label": f"{OWNER_LABEL}={owner}"}
     return list(client.containers.list(all=True, filters=filters, ignore_removed=True))
 
 
