@@ -22,10 +22,26 @@ from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import StudyShapes, load_study
 from leakscale.study.local_server import local_server
 
-HARDENED = (
-    "--rm --network none --read-only --cap-drop ALL --security-opt no-new-privileges --pids-limit 32 "
-    "--memory 512m --memory-swap 512m --ipc none --log-driver none"
-).split()
+HARDENED = [
+    "--rm",
+    "--network",
+    "none",
+    "--read-only",
+    "--cap-drop",
+    "ALL",
+    "--security-opt",
+    "no-new-privileges",
+    "--pids-limit",
+    "32",
+    "--memory",
+    "512m",
+    "--memory-swap",
+    "512m",
+    "--ipc",
+    "none",
+    "--log-driver",
+    "none",
+]
 
 
 def certify(families_per_cell: int, folder: Path) -> tuple[int, float, str]:
