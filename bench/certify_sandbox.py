@@ -28,25 +28,6 @@ HARDENED = (
     *("--security-opt", "no-new-privileges", "--pids-limit", "32"),
     *("--memory", "512m", "--memory-swap", "512m", "--log-driver", "none"),
 )
-    "--rm",
-    "--network",
-    "none",
-    "--read-only",
-    "--ipc",
-    "none",
-    "--cap-drop",
-    "ALL",
-    "--security-opt",
-    "no-new-privileges",
-    "--pids-limit",
-    "32",
-    "--memory",
-    "512m",
-    "--memory-swap",
-    "512m",
-    "--log-driver",
-    "none",
-]
 SAMPLE_COUNT = 3
 
 
