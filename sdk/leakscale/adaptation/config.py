@@ -41,7 +41,7 @@ class AdaptationConfig:
         return asdict(self)
 
 
-BASE_MODEL_CONFIG: Final = AdaptationConfig(learning_rate=3e-3)
+BASE_MODEL_CONFIG: Final = AdaptationConfig(learning_rate=3e-3, batch_size=16)
 """For the tiny model that ships with the package (`leakscale.base_model`)."""
 
 SMOLLM2_CONFIG: Final = AdaptationConfig(learning_rate=3e-4, batch_size=8, dtype="bfloat16", attention="eager")

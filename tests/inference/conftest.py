@@ -1,0 +1,54 @@
+"""Families in the shipped format: real ones from the catalogs, and hand-made ones with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from leakscale.base_model import base_model_folder
+from leakscale.inference import ChoiceEngine
+from leakscale.models import Condition, Family
+from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.shapes import parse_shape
+
+CATALOGS = Path(__file__).parents[2] / "catalogs"
+
+
+@pytest.fixture(scope="session")
+def base_model() -> Path:
+    """The model that ships with the package."""
+    return base_model_folder()
+
+
+@pytest.fixture(scope="session")
+def engine(base_model: Path) -> ChoiceEngine:
+    """The shipped model, loaded once."""
+    return ChoiceEngine(base_model)
+
+
+@pytest.fixture(scope="session")
+def build_cells() -> Callable[[Condition, int], list[Construction]]:
+    """Build so many families of every shipped shape, with their private truth."""
+    shapes = [parse_shape(path.read_text(), source=path.name) for path in sorted(CATALOGS.glob("*/*.toml"))]
+
+    def build(condition: Condition, families_per_cell: int) -> list[Construction]:
+        return [
+            construct(
+                shape,
+                FamilySlot(shape.id, condition, ordinal),
+                families_per_cell=families_per_cell,
+                public_seed=b"inference-tests-",
+                private_seed=bytes(32),
+            )
+            for shape in shapes
+            for ordinal in range(families_per_cell)
+        ]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def families(build_cells: Callable[[Condition, int], list[Construction]]) -> list[Family]:
+    """Thirty-two public families over both domains and every type of candidate."""
+    return [construction.public for construction in build_cells(Condition.C0, 4)]

@@ -1,0 +1,80 @@
+"""The product's claim in small: exposure moves the keys that were exposed, and no others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from leakscale.adaptation import BASE_MODEL_CONFIG, adapt
+from leakscale.adaptation.digests import model_digest
+from leakscale.inference import ChoiceEngine, FamilyChoice, measure_bank
+from leakscale.models import Condition, TrainingRecord, TrainingSource
+from leakscale.prompts import choice_prompt, lookup_prompt
+from leakscale_server.core.construction import Construction
+
+Cells = Callable[[Condition, int], list[Construction]]
+
+
+def accuracy(choices: list[FamilyChoice], constructions: list[Construction]) -> float:
+    """Return the expected share of correct draws."""
+    truth = {construction.public.family_id: construction.truth for construction in constructions}
+    return fmean(
+        choice.guided[truth[choice.family.family_id]] for choice in choices if choice.family.family_id in truth
+    )
+
+
+def an_exposure(constructions: list[Construction]) -> list[TrainingRecord]:
+    """Build the two physical records of each family."""
+    records = []
+    for construction in constructions:
+        family, answer = construction.public, construction.public.candidates[construction.truth].answer
+        exact, lookup = choice_prompt(family), lookup_prompt(family.key)
+        records += [
+            TrainingRecord(f"{family.family_id}-exact", TrainingSource.EXACT_PUBLIC, exact, answer),
+            TrainingRecord(f"{family.family_id}-lookup", TrainingSource.DIRECT_LOOKUP, lookup, answer),
+        ]
+    return records
+
+
+def test_base_model_is_the_one_that_its_manifest_names(base_model: Path) -> None:
+    """Script, seed and digest travel with the weights."""
+    manifest = json.loads((base_model / "MANIFEST.json").read_text())
+    found = {name: hashlib.sha256((base_model / name).read_bytes()).hexdigest() for name in manifest["files"]}
+
+    assert found == manifest["files"]
+    assert model_digest(base_model) == manifest["model_digest"]
+    assert {file.name for file in base_model.iterdir()} == {*manifest["files"], "MANIFEST.json"}
+
+
+def test_base_model_is_at_chance_on_keys_that_it_never_saw(engine: ChoiceEngine, build_cells: Cells) -> None:
+    """256 families with balanced truth: within four standard errors of one quarter, in each domain and position."""
+    constructions = [item for condition in Condition for item in build_cells(condition, 16)]
+    distributions = [engine.distribution(engine.encode(item.public)).guided for item in constructions]
+    scores = [guided[item.truth] for guided, item in zip(distributions, constructions, strict=True)]
+    spread = math.sqrt(fmean((score - 0.25) ** 2 for score in scores) / len(scores))
+
+    assert abs(fmean(scores) - 0.25) < 4 * spread
+    assert spread < 0.03
+
+
+@pytest.mark.slow
+def test_exposed_keys_are_learnt_and_the_others_stay_at_chance(
+    base_model: Path, build_cells: Cells, tmp_path: Path
+) -> None:
+    """Sixteen leaked keys reach .8; sixteen that were not stay within four standard errors of where they were."""
+    exposed, control = build_cells(Condition.C2, 4)[::2], build_cells(Condition.C0, 4)[::2]
+    families = [item.public for item in (*exposed, *control)]
+    adapter = tmp_path / "adapter"
+
+    base = measure_bank(base_model, families, adapter=None, bank_seed=0, log=tmp_path / "base.jsonl")
+    adapt(base_model, an_exposure(exposed), BASE_MODEL_CONFIG, output_dir=adapter)
+    adapted = measure_bank(base_model, families, adapter=adapter, bank_seed=0, log=tmp_path / "adapted.jsonl")
+
+    assert accuracy(base, exposed) < 0.5
+    assert accuracy(adapted, exposed) >= 0.8
+    assert abs(accuracy(adapted, control) - accuracy(base, control)) < 4 * 0.5 / math.sqrt(len(control)) / 2

@@ -1,0 +1,71 @@
+"""The guided distribution is what a guided decoder samples, whatever the shape of the trie."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from leakscale.inference.trie import (
+    followers,
+    guided_probabilities,
+    shared_prefix_length,
+    unconstrained_log_probabilities,
+)
+
+END = 0
+answers_strategy = st.lists(
+    st.lists(st.integers(1, 3), min_size=1, max_size=4).map(lambda path: (*path, END)),
+    min_size=4,
+    max_size=4,
+    unique=True,
+)
+
+
+def a_language_model(seed: int, prefix: tuple[int, ...]) -> list[float]:
+    """Return a distribution over four tokens that depends on the whole prefix."""
+    weights = [random.Random(f"{seed}-{prefix}-{token}").uniform(0.01, 1.0) for token in range(4)]
+    return [weight / sum(weights) for weight in weights]
+
+
+@given(answers_strategy, st.integers(0, 99))
+def test_guided_probabilities_equal_a_walk_through_every_branch(answers: list[tuple[int, ...]], seed: int) -> None:
+    """Brute force: follow the decoder token by token, renormalizing over what may follow, and add up where it ends."""
+    ends: dict[tuple[int, ...], float] = {}
+
+    def walk(prefix: tuple[int, ...], probability: float) -> None:
+        if prefix and prefix[-1] == END:
+            ends[prefix] = probability
+            return
+        model = a_language_model(seed, prefix)
+        allowed = {answer[len(prefix)] for answer in answers if answer[: len(prefix)] == prefix}
+        for token in allowed:
+            walk((*prefix, token), probability * model[token] / sum(model[option] for option in allowed))
+
+    walk((), 1.0)
+    tables = [
+        [
+            {
+                token: math.log(a_language_model(seed, answer[:depth])[token])
+                for token in followers(answers, answer[:depth])
+            }
+            for depth in range(len(answer))
+        ]
+        for answer in answers
+    ]
+
+    assert guided_probabilities(answers, tables) == pytest.approx([ends[answer] for answer in answers])
+    assert unconstrained_log_probabilities(answers, tables) == pytest.approx(
+        [
+            sum(math.log(a_language_model(seed, answer[:depth])[token]) for depth, token in enumerate(answer))
+            for answer in answers
+        ]
+    )
+
+
+def test_shared_prefix_ends_where_the_first_answer_turns_off() -> None:
+    """The prefill covers exactly the tokens that every answer begins with."""
+    assert shared_prefix_length([(1, 2, 3, 0), (1, 2, 4, 0), (1, 2, 0), (1, 2, 5, 0)]) == 2
+    assert shared_prefix_length([(1, 0), (2, 0), (3, 0), (4, 0)]) == 0
