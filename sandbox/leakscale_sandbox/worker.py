@@ -22,7 +22,7 @@ from leakscale_sandbox.python_runner import learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
 from leakscale_sandbox.sql_runner import open_connection, run_sql
 from leakscale_sandbox.supervisor import Supervisor
-from leakscale_sandbox.verdicts import Limits
+from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
 
 __all__ = ["main"]
@@ -100,7 +100,11 @@ def _facts(connection: sqlite3.Connection) -> dict[str, object]:
 
 
 def _warm_up(connection: sqlite3.Connection) -> None:
-    """Walk the common paths once, so that children inherit warm caches instead of building each its own."""
+    """Walk the common paths once, so that children inherit warm caches instead of building each its own.
+
+    Raises:
+        RuntimeError: If an honest program fails: this interpreter or its SQLite lacks something.
+    """
     fixture = [{"name": name, "n": n} for n, name in enumerate(("b", "a", "b"))]
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE t(name TEXT, n INTEGER)")
@@ -108,6 +112,8 @@ def _warm_up(connection: sqlite3.Connection) -> None:
     database.commit()
     serialized = database.serialize()
     database.close()
+    records = list(run_python(_WARM_UP_PYTHON, [json.dumps(fixture).encode()] * 2, Limits()))
     for ordered in (True, False):
-        list(run_sql(connection, _WARM_UP_SQL, [serialized, serialized], ordered=ordered, limits=Limits()))
-    list(run_python(_WARM_UP_PYTHON, [json.dumps(fixture).encode()] * 2, Limits()))
+        records += run_sql(connection, _WARM_UP_SQL, [serialized] * 2, ordered=ordered, limits=Limits())
+    if any(verdict is not Verdict.RETURNED for verdict, _ in records):
+        raise RuntimeError(f"an honest program fails in this sandbox: {records}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,12 @@ with SandboxPool(open_backend(sys.argv[1], state_dir=Path(sys.argv[2])), lane_co
     pool.run(a_python_job("import time\\ndef transform(records):\\n    time.sleep(3)"))
     time.sleep(60)
 """
+
+
+SERVER_ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])]),
+}
 
 
 def a_backend(name: str, state_dir: Path) -> Backend:

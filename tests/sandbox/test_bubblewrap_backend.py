@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
 
-from .helpers import SERVER, a_backend, a_python_job, value_of
+from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, value_of
 
 HONEST = a_python_job("def transform(records):\n    return records")
 
@@ -51,7 +51,7 @@ def test_no_jail_is_left_after_the_server_is_killed(state_dir: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, "bubblewrap", str(state_dir)],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)) + os.pathsep + str(Path.cwd())},
+        env=SERVER_ENVIRONMENT,
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from leakscale_server.sandbox_pool.owners import is_gone, this_process
 
 import docker
 
-from .helpers import SERVER, a_python_job, value_of
+from .helpers import SERVER, SERVER_ENVIRONMENT, a_python_job, value_of
 
 pytestmark = pytest.mark.docker
 
@@ -113,7 +112,7 @@ def test_no_container_is_left_after_the_server_is_killed(client: docker.DockerCl
     with subprocess.Popen(
         [sys.executable, "-c", SERVER, "docker", str(state_dir)],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)) + os.pathsep + str(Path.cwd())},
+        env=SERVER_ENVIRONMENT,
     ) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == b"ready\n"

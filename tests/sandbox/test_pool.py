@@ -239,3 +239,15 @@ def test_a_domain_that_does_not_exist_is_refused() -> None:
     """Nothing is sent for it."""
     with SandboxPool(FakeBackend(honest), lane_count=1) as pool, pytest.raises(ValueError, match="ruby"):
         pool.run(Job("ruby", ("x",), (json.dumps(1).encode(),)))
+
+
+def test_a_closed_pool_starts_nothing(a_job: Job) -> None:
+    """A job that was waiting when the server stopped must not leave a worker behind."""
+    backend = FakeBackend(honest)
+    pool = SandboxPool(backend, lane_count=1)
+    with pool:
+        pass
+
+    with pytest.raises(SandboxFault, match="closed"):
+        pool.run(a_job)
+    assert all(channel.is_closed for channel in backend.started)

@@ -12,6 +12,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from weakref import WeakSet
 
 from leakscale_server.sandbox_pool.archive import ENVIRONMENT, INTERPRETER, USER_ID
 from leakscale_server.sandbox_pool.bundle import interpreter_arguments
@@ -35,7 +36,8 @@ class BubblewrapBackend:
         self.image_digest = layer_digest
         self._bwrap = bwrap
         self._root_folder = root_folder
-        self._channels: list[PipeChannel] = []
+        # Weak: a lane that was replaced is gone from here too.
+        self._channels: WeakSet[PipeChannel] = WeakSet()
         # The kernel kills a jail when the *thread* that started it ends, so all of them are started by this one.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="bubblewrap")
 
@@ -69,13 +71,13 @@ class BubblewrapBackend:
             channel = PipeChannel(self._starter.submit(_start, command).result())
         except OSError as error:
             raise LaneError(f"a jail does not start: {error}") from error
-        self._channels.append(channel)
+        self._channels.add(channel)
         return channel
 
     def close(self) -> None:
         """Destroy every jail that this backend started."""
-        while self._channels:
-            self._channels.pop().close()
+        for channel in list(self._channels):
+            channel.close()
         self._starter.shutdown()
 
     def _jail(self, **environment: str) -> list[str]:

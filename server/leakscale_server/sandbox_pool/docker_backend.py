@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from docker.errors import DockerException, ImageNotFound
 from docker.types import LogConfig
@@ -42,7 +43,8 @@ class DockerBackend:
         self._client = client
         self._image_id = image_id
         self._owner = this_process()
-        self._channels: list[DockerChannel] = []
+        # Weak: a lane that was replaced is gone from here too.
+        self._channels: WeakSet[DockerChannel] = WeakSet()
 
     @classmethod
     def open(cls, state_dir: Path) -> DockerBackend:
@@ -83,13 +85,13 @@ class DockerBackend:
             if container is not None:
                 remove(container)
             raise LaneError(f"a container does not start: {error}") from error
-        self._channels.append(channel)
+        self._channels.add(channel)
         return channel
 
     def close(self) -> None:
         """Destroy every container that this backend started."""
-        while self._channels:
-            self._channels.pop().close()
+        for channel in list(self._channels):
+            channel.close()
         self._client.close()
 
     def _create(self, settings: LaneSettings) -> Container:

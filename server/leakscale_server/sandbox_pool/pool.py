@@ -50,6 +50,7 @@ class SandboxPool:
         self._free = set(range(lane_count))
         self._changed = threading.Condition()
         self._identity: BackendIdentity | None = None
+        self._is_closed = False
 
     @property
     def identity(self) -> BackendIdentity:
@@ -85,7 +86,8 @@ class SandboxPool:
         self.close()
 
     def close(self) -> None:
-        """Destroy every worker. Safe to call twice."""
+        """Destroy every worker. Safe to call twice; a job that still runs ends in SandboxFault."""
+        self._is_closed = True
         for lane in range(self.lane_count):
             self._discard(lane)
         self._backend.close()
@@ -143,6 +145,8 @@ class SandboxPool:
             try:
                 session = Session(channel)
                 self._check_identity(session)
+                if self._is_closed:
+                    raise LaneError("the pool is closed")
             except BaseException:
                 channel.close()
                 raise
