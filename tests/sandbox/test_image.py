@@ -103,6 +103,18 @@ def test_a_broken_cache_is_rebuilt(tmp_path: Path) -> None:
     assert ImageCache(tmp_path).names() == first
 
 
+def test_a_changed_root_folder_is_not_used(tmp_path: Path) -> None:
+    """A certificate names the digest; a folder that no longer holds those files must not run under it."""
+    cache = ImageCache(tmp_path)
+    json_module = next(cache.root_folder().rglob("json/__init__.py"))
+    honest = json_module.read_bytes()
+    json_module.write_bytes(honest + b"# changed")
+
+    again = next(ImageCache(tmp_path).root_folder().rglob("json/__init__.py"))
+
+    assert again.read_bytes() == honest
+
+
 @pytest.mark.docker
 def test_the_daemon_agrees_about_the_image(state_dir: Path) -> None:
     """The name that goes into certificates is the one that the daemon runs."""

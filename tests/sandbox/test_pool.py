@@ -111,7 +111,7 @@ def test_a_job_that_fails_in_three_lanes_is_a_fault(a_job: Job) -> None:
     """Somebody must look at this host; a fourth try would hide it."""
     backend = FakeBackend(lambda header: b"")
 
-    with SandboxPool(backend, lane_count=1) as pool, pytest.raises(SandboxFault, match="sandbox check"):
+    with SandboxPool(backend, lane_count=1) as pool, pytest.raises(SandboxFault, match="try again"):
         pool.run(a_job)
 
     assert len(backend.started) == 3

@@ -129,7 +129,7 @@ class SandboxFault(RuntimeError):  # noqa: N818 - a fault of ours, as the house'
     """A lane failed us: two retries in fresh lanes did not produce a result. Never a verdict on a program."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"the sandbox did not answer: {reason}; run `leakscale-server sandbox check`")
+        super().__init__(f"the sandbox did not answer: {reason}; try again, or restart the server")
         self.reason = reason
 
 

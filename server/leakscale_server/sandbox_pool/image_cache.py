@@ -1,7 +1,8 @@
 """Remember which image this interpreter gives, so that it is built once and not at every start.
 
 The cache is keyed by size and time of every file that goes in, this package's own recipe included. Deleting it costs
-one rebuild; it is never trusted for content, only for names.
+one rebuild. An unpacked root file system is read back and compared with its digest before it is used: a certificate
+names what ran, not what was once unpacked.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from leakscale_server.sandbox_pool import archive, closure
 
 __all__ = ["ImageCache", "ImageNames"]
 
+_NULL_DEVICE = "dev/null"
 _RECIPE_FILES = (Path(archive.__file__), Path(closure.__file__))
 
 
@@ -59,8 +61,11 @@ class ImageCache:
         return self._archive
 
     def root_folder(self) -> Path:
-        """Return a folder that holds the image's files, unpacked once."""
-        folder = self._folder / f"rootfs-{self.names().layer_digest.removeprefix('sha256:')[:32]}"
+        """Return a folder that holds exactly the image's files."""
+        digest = self.names().layer_digest
+        folder = self._folder / f"rootfs-{digest.removeprefix('sha256:')[:32]}"
+        if folder.is_dir() and _layer_digest(archive.pack_layer(_read_back(folder))) != digest:
+            shutil.rmtree(folder)
         if not folder.is_dir():
             self._unpack(folder)
         return folder
@@ -68,14 +73,17 @@ class ImageCache:
     def _unpack(self, folder: Path) -> None:
         """Unpack beside and rename, so that a folder of that name is always whole."""
         unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=self._folder))
-        _unpack_layer(self._layer, unfinished)
-        # Somewhere to bind the one device that a worker needs.
-        (unfinished / "dev" / "null").touch()
-        unfinished.chmod(0o755)
         try:
+            _unpack_layer(self._layer, unfinished)
+            # Somewhere to bind the one device that a worker needs.
+            (unfinished / _NULL_DEVICE).touch()
+            unfinished.chmod(0o755)
             unfinished.rename(folder)
-        except OSError:  # another process was faster
+        except OSError:
             shutil.rmtree(unfinished, ignore_errors=True)
+            # Another process may have been faster, and then its folder serves as well.
+            if not folder.is_dir():
+                raise
 
     @cached_property
     def _sources(self) -> closure.Sources:
@@ -96,8 +104,25 @@ class ImageCache:
     @cached_property
     def _archive(self) -> archive.ImageArchive:
         layer = self._layer
-        names = ImageNames("", "sha256:" + hashlib.sha256(layer).hexdigest())
+        names = ImageNames("", _layer_digest(layer))
         return archive.pack_image(layer, tag=names.tag)
+
+
+def _layer_digest(layer: bytes) -> str:
+    return "sha256:" + hashlib.sha256(layer).hexdigest()
+
+
+def _read_back(folder: Path) -> closure.Closure:
+    """Return an unpacked layer as the closure that it came from."""
+    files: dict[str, closure.ImageFile] = {}
+    links: dict[str, str] = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            links[name] = str(path.readlink())
+        elif path.is_file() and name != _NULL_DEVICE:
+            files[name] = closure.ImageFile(path.read_bytes(), os.access(path, os.X_OK))
+    return closure.Closure(files, links)
 
 
 def _unpack_layer(layer: bytes, folder: Path) -> None:
