@@ -25,20 +25,21 @@ def adapt(
     seed: Annotated[int, typer.Option(help="Order of the records and start of lora_A.")] = 0,
 ) -> None:
     """Expose a model to the C2 families of an edition with LoRA. The corpus stays in memory."""
-    import dataclasses  # noqa: PLC0415
-
-    from leakscale.adaptation import adapt as train  # noqa: PLC0415 - loads torch
-    from leakscale.study.models import resolve_model  # noqa: PLC0415
-
     shell = shell_of(context)
-    resolved = resolve_model(model, cache=cache_folder())
-    changes = {"seed": seed} | ({"learning_rate": learning_rate} if learning_rate is not None else {})
-    config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
     with connected(shell) as client:
         grant = client.grants.create(
             full_name(edition, "editions"), request_id=request_id, preservation_count=preservation
         )
         records = list(client.grants.redeem(grant.name, request_id=request_id))
+    # After the server, which answers at once, and not before: loading torch takes seconds.
+    import dataclasses  # noqa: PLC0415
+
+    from leakscale.adaptation import adapt as train  # noqa: PLC0415
+    from leakscale.study.models import resolve_model  # noqa: PLC0415
+
+    resolved = resolve_model(model, cache=cache_folder())
+    changes = {"seed": seed} | ({"learning_rate": learning_rate} if learning_rate is not None else {})
+    config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
     with shell.console.progress("adapt", total=None, unit="steps") as bar:
         identity = train(
             resolved.path,

@@ -27,9 +27,7 @@ def answer(
 ) -> None:
     """Answer every case of a bank, submit the answers and seal it."""
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
-    from leakscale.inference import draw_answers, measure_bank  # noqa: PLC0415 - loads torch
     from leakscale.models import ModelState  # noqa: PLC0415
-    from leakscale.study.models import resolve_model  # noqa: PLC0415
 
     shell = shell_of(context)
     with connected(shell) as client:
@@ -41,6 +39,10 @@ def answer(
         families = [
             family for family in client.editions.families(experiment.plan.edition) if family.domain is bank.domain
         ]
+        # After the server has answered: loading torch takes seconds.
+        from leakscale.inference import draw_answers, measure_bank  # noqa: PLC0415
+        from leakscale.study.models import resolve_model  # noqa: PLC0415
+
         with shell.console.progress("answer", total=len(families), unit="families") as bar:
             choices = measure_bank(
                 resolve_model(model, cache=cache_folder()).path,
