@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
-from leakscale.errors import ConflictError, IntegrityError
+from leakscale.errors import ConflictError, IntegrityError, StorageFullError
 from leakscale.inference.choice_log import ChoiceLog, LoggedChoice
 
 IDENTITY = {"model": "a" * 64, "adapter": None, "bank_seed": 7}
@@ -92,3 +93,22 @@ def test_family_answered_twice_is_refused(path: Path) -> None:
 
     with pytest.raises(IntegrityError, match="answers family 'f-0000' a second time"):
         ChoiceLog(path, IDENTITY)
+
+
+def test_full_disk_is_named_and_loses_nothing(path: Path) -> None:
+    """A file-size limit stands in for the disk: the write fails in the middle of a line, the rerun goes on."""
+    whole = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    with ChoiceLog(path, IDENTITY) as opened:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 40, hard))
+        try:
+            with pytest.raises(StorageFullError, match="no room left to write"):
+                opened.append(a_choice(3))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(path.read_bytes()) == len(whole) + 40  # the line is torn
+
+    with ChoiceLog(path, IDENTITY) as opened:
+        assert len(opened.choices) == 3
+    assert path.read_bytes() == whole

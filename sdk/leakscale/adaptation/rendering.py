@@ -22,7 +22,7 @@ from leakscale.models import Message, TrainingRecord
 
 __all__ = ["EncodedRecord", "encode_completion", "encode_prompt", "encode_record"]
 
-_GENERATION_BLOCK: Final = re.compile(r"\{%-?\s*generation\b")
+_GENERATION_BLOCK: Final = re.compile(r"\{%[-+]?\s*generation\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,10 @@ def encode_completion(
     decoded = _decode(tokenizer, ids[len(prompt_ids) : end])
     if not suffix.startswith(decoded) or suffix[len(decoded) :].strip() or not decoded.startswith(completion):
         raise refuse(f"the supervised tokens decode to {decoded!r}, the template wrote {suffix!r}")
-    # 4. The template's own generation block, where it has one, marks the same tokens.
+    # 4. The template's own generation block, where it has one, marks the same tokens; some mark the whitespace after.
     if _GENERATION_BLOCK.search(str(tokenizer.chat_template)):
         marked = _generation_span(tokenizer, chat)
-        if marked != (len(prompt_ids), end):
+        if marked is None or marked[0] != len(prompt_ids) or marked[1] < end:
             raise refuse(f"its generation block marks tokens {marked}, the prefix difference {(len(prompt_ids), end)}")
     return EncodedRecord(subject, ids[:end], len(prompt_ids))
 

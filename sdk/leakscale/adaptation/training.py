@@ -24,6 +24,7 @@ from leakscale.adaptation.digests import json_digest
 from leakscale.adaptation.loading import ModelFolder, open_model_folder, quiet_libraries, use_threads
 from leakscale.adaptation.loss import is_plain_head, supervised_loss
 from leakscale.adaptation.probe import adapter_activity
+from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import TrainingRecord
 
 __all__ = ["adapt"]
@@ -58,6 +59,7 @@ def adapt(
     Raises:
         ModelError: If the model cannot be used, a record cannot be masked, or the adapter turns out inactive.
         InvalidRequestError: If the corpus is empty of exposed records or repeats an id.
+        StorageFullError: If the disk is full; nothing that was checkpointed is lost.
         ConflictError: If `output_dir`, or an unfinished run for it, came from something else.
     """
     use_threads(config.thread_count)
@@ -67,14 +69,15 @@ def adapt(
     if output_dir.exists():
         return check_reusable(output_dir, wanted).identity
     partial = output_dir.with_name(f"{output_dir.name}.partial")
-    partial.mkdir(parents=True, exist_ok=True)
-    run = _Run(folder, corpus, config, partial, wanted)
-    losses = run.train(progress)
-    activity = adapter_activity(run.model, corpus.exposed, plain_head=run.plain_head)
-    remove_checkpoint(partial)
-    _save_adapter(run.model, partial)
-    identity = _identity(folder, corpus, config, adapter=adapter_digest(partial))
-    publish(partial, output_dir, Completion(identity, config.to_json(), run.diagnostics(losses, activity)))
+    with full_disk_told_apart(output_dir):
+        partial.mkdir(parents=True, exist_ok=True)
+        run = _Run(folder, corpus, config, partial, wanted)
+        losses = run.train(progress)
+        activity = adapter_activity(run.model, corpus.exposed, plain_head=run.plain_head)
+        _save_adapter(run.model, partial)
+        remove_checkpoint(partial)
+        identity = _identity(folder, corpus, config, adapter=adapter_digest(partial))
+        publish(partial, output_dir, Completion(identity, config.to_json(), run.diagnostics(losses, activity)))
     return identity
 
 

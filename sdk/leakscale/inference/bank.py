@@ -96,6 +96,7 @@ def measure_bank(
         InvalidRequestError: If a family comes twice, or two candidates share an answer.
         ModelError: If the model or adapter cannot be used.
         ConflictError: If the log was begun by another model, adapter or bank seed, or on other questions.
+        StorageFullError: If the disk is full; the families in the log are not computed again.
     """
     ordered = _checked(families)
     engine = ChoiceEngine(model, adapter=adapter)

@@ -17,8 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, Final, Self
 
+from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.errors import ConflictError, IntegrityError
 
 __all__ = ["ChoiceLog", "LoggedChoice"]
@@ -53,7 +54,7 @@ class ChoiceLog:
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = path.open("a+b")
+        self._file = path.open("a+b", buffering=0)  # a line is written at once, or torn
         self.choices: dict[tuple[str, str], LoggedChoice] = {}
         """By family id and ring."""
         self._unsynced = 0
@@ -147,12 +148,14 @@ class ChoiceLog:
         return IntegrityError(f"log '{self._path}' line {number} {what}; delete the log and answer the bank again")
 
     def _write_line(self, fields: Mapping[str, Any]) -> None:
-        line = json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        self._file.write(line.encode() + b"\n")
-        self._file.flush()
+        line = json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        with full_disk_told_apart(self._path):
+            while line:  # a disk with some room left takes a part first
+                line = line[self._file.write(line) :]
 
     def _sync(self) -> None:
-        os.fsync(self._file.fileno())
+        with full_disk_told_apart(self._path):
+            os.fsync(self._file.fileno())
         self._unsynced = 0
 
 
