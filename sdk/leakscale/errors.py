@@ -29,6 +29,7 @@ from typing import Final, cast
 
 import grpc
 from google.rpc import error_details_pb2
+from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 
 from leakscale.v1 import enums_pb2
@@ -165,8 +166,8 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
     The reason in the status details decides; a failure that never reached the service (no server, wrong protocol) has
     none, and its code decides.
     """
-    status = rpc_status.from_call(cast(grpc.Call, error))
-    for detail in status.details if status else ():
+    status = _status_of(error) or Status()
+    for detail in status.details:
         info = error_details_pb2.ErrorInfo()
         if detail.Is(info.DESCRIPTOR) and detail.Unpack(info) and info.domain == "leakscale":
             reason = enums_pb2.ErrorReason.Value(info.reason) if info.reason in enums_pb2.ErrorReason.keys() else 0  # noqa: SIM118
@@ -176,4 +177,14 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
         return UnavailableError(
             f"no LeakScale server answers at {target}; start one with `leakscale server start` or check --server"
         )
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (details or ""):
+        return InvalidRequestError(f"server at {target}: one message is too large ({details}); send less in one call")
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
+
+
+def _status_of(error: grpc.RpcError) -> Status | None:
+    """Return the status in the trailing metadata; what is there and contradicts the call is no status."""
+    try:
+        return rpc_status.from_call(cast(grpc.Call, error))
+    except ValueError:
+        return None

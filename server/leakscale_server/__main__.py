@@ -56,7 +56,7 @@ def run(
         data_dir=data_dir,
         cache_dir=cache_dir or default_cache_dir(),
         backend=backend,
-        lane_count=lanes or ServerConfig.default_lane_count(),
+        lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:
         with serve(config) as running:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fcntl
-import os
+import re
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import grpc
 import structlog
@@ -39,12 +40,14 @@ from leakscale_server.services.server import LedgerService, ServerService
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
+from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import open_vault
 
 __all__ = ["RunningServer", "serve"]
 
 _log = structlog.get_logger()
+_TOKEN: Final = re.compile(r"lsk_[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,10 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         stack.callback(registry.close)
         vault = open_vault(config.data_dir)
         stack.callback(vault.close)
-        server, health_servicer = _grpc_server(config, token := _load_or_create_token(config.data_dir / "token"))
-        _add_services(server, config, pool=pool, registry=registry, vault=vault)
+        executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
+        server, health_servicer = _grpc_server(config, executor, token := _load_token(config.data_dir / "token"))
+        scorer = _add_services(server, config, pool=pool, registry=registry, vault=vault)
+        stack.callback(scorer.close)
         target = _bind(server, config.listen)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
@@ -87,6 +92,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
             yield running
         finally:
             health_servicer.enter_graceful_shutdown()
+            scorer.stop()
             server.stop(config.grace_s).wait()
 
 
@@ -97,7 +103,7 @@ def _add_services(
     pool: SandboxPool,
     registry: InsertOnlyDatabase,
     vault: InsertOnlyDatabase,
-) -> None:
+) -> Scorer:
     signer = Signer.load_or_create(config.data_dir / "signing.key")
     key = signer.public_key
     ledger = Ledger(registry, signer)
@@ -124,9 +130,12 @@ def _add_services(
         ExperimentService(experiments, scorer, public_key=key), server
     )
     bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
+    return scorer
 
 
-def _grpc_server(config: ServerConfig, token: str) -> tuple[grpc.Server, health.HealthServicer]:
+def _grpc_server(
+    config: ServerConfig, executor: ThreadPoolExecutor, token: str
+) -> tuple[grpc.Server, health.HealthServicer]:
     options = [
         ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
         ("grpc.so_reuseport", 0),
@@ -134,8 +143,8 @@ def _grpc_server(config: ServerConfig, token: str) -> tuple[grpc.Server, health.
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
     ]
-    executor = ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc")
-    server = grpc.server(executor, interceptors=[Gate(token)], options=options)
+    gate = Gate(token, stream_count_max=config.stream_count_max)
+    server = grpc.server(executor, interceptors=[gate], options=options)
     health_servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     return server, health_servicer
@@ -169,7 +178,10 @@ def _open_backend(config: ServerConfig) -> Backend:
 
 
 def _make_private(folder: Path) -> None:
+    """Make the data folder, or take one that is empty or a server's; whose folder else it is loses nothing."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (folder / "lock").exists() and any(folder.iterdir()):
+        raise ConfigError(f"--data-dir {folder}: the folder holds other files; choose an empty one or a new name")
     folder.chmod(0o700)
 
 
@@ -186,12 +198,12 @@ def _sole_owner(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _load_or_create_token(path: Path) -> str:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    token = f"lsk_{secrets.token_hex(32)}"
-    with os.fdopen(descriptor, "w") as file:
-        file.write(token + "\n")
+def _new_token() -> bytes:
+    return f"lsk_{secrets.token_hex(32)}\n".encode()
+
+
+def _load_token(path: Path) -> str:
+    token = load_or_create(path, _new_token).decode(errors="replace").strip()
+    if not _TOKEN.fullmatch(token):
+        raise ConfigError(f"{path} holds no token; delete it, and the server makes a new one")
     return token

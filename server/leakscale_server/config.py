@@ -6,8 +6,13 @@ import ipaddress
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
 __all__ = ["ConfigError", "ServerConfig"]
+
+_LANE_COUNT_MAX: Final = 64
 
 
 class ConfigError(Exception):
@@ -28,8 +33,10 @@ class ServerConfig:
     """`docker`, `bubblewrap`, or `auto`: Docker where a daemon answers, else bubblewrap, said in one line."""
     lane_count: int
     """Warm sandboxes; an even number, since each family is proved in two that differ."""
-    thread_count: int = 16
-    """Calls that are handled at once."""
+    thread_count: int = 64
+    """Calls that are handled at once; others wait for a thread."""
+    stream_count_max: int = 48
+    """Streams among them. A stream holds its thread for as long as its client likes, so some stay free for the rest."""
     grace_s: float = 10.0
     """How long calls in flight may take after SIGTERM."""
 
@@ -39,8 +46,10 @@ class ServerConfig:
         Raises:
             ConfigError: With the flag, the rule and the value.
         """
-        if self.lane_count < 2 or self.lane_count % 2:
-            raise ConfigError(f"--lanes {self.lane_count}: use an even number of at least 2")
+        if not 2 <= self.lane_count <= _LANE_COUNT_MAX or self.lane_count % 2:
+            raise ConfigError(f"--lanes {self.lane_count}: use an even number of 2 to {_LANE_COUNT_MAX}")
+        if self.backend not in ("auto", *BACKEND_NAMES):
+            raise ConfigError(f"--backend {self.backend}: choose auto, {' or '.join(BACKEND_NAMES)}")
         if not self.listen.startswith("unix:") and not _is_loopback(self.listen):
             raise ConfigError(
                 f"--listen {self.listen}: this version has no TLS and serves loopback addresses and UNIX sockets only; "
@@ -56,8 +65,10 @@ class ServerConfig:
 
 def _is_loopback(listen: str) -> bool:
     host, _, port = listen.rpartition(":")
-    if not port.isdigit() or int(port) > 65535:
+    if not port.isdecimal() or int(port) > 65535:
         return False
+    if ":" in host and not (host.startswith("[") and host.endswith("]")):
+        return False  # an IPv6 address without brackets: where it ends and the port begins is anybody's guess
     if host == "localhost":
         return True
     try:

@@ -45,6 +45,12 @@ __all__ = [
 ]
 
 
+_MESSAGE_BYTES_MAX: Final = 1024
+_SUBJECT_BYTES_MAX: Final = 256
+"""A status travels in trailing metadata, of which a client takes 8 KiB; a longer one would arrive as no status at all.
+The message is in it up to three times, once with three bytes for each that is not ASCII."""
+
+
 class ServerFault(Exception):
     """Base of what an RPC can end with other than its answer.
 
@@ -58,9 +64,9 @@ class ServerFault(Exception):
     retry_after_s: ClassVar[int | None] = None
 
     def __init__(self, message: str, *, subject: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.subject = subject
+        self.message = _clipped(message, _MESSAGE_BYTES_MAX)
+        self.subject = _clipped(subject, _SUBJECT_BYTES_MAX)
+        super().__init__(self.message)
 
     def to_status(self) -> status_pb2.Status:
         """Write the status that travels: message, `ErrorInfo`, and the detail that its code calls for."""
@@ -82,6 +88,13 @@ class ServerFault(Exception):
             delay = duration_pb2.Duration(seconds=self.retry_after_s)
             details.append(_pack(error_details_pb2.RetryInfo(retry_delay=delay)))
         return status_pb2.Status(code=code_pb2.Code.Value(self.code.name), message=self.message, details=details)
+
+
+def _clipped(text: str, byte_count_max: int) -> str:
+    encoded = text.encode()
+    if len(encoded) <= byte_count_max:
+        return text
+    return encoded[: byte_count_max - 3].decode(errors="ignore") + "…"
 
 
 def _pack(message: object) -> any_pb2.Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leakscale.cli.connection import connected, connected_locally
+from leakscale.cli.connection import SandboxBackend, connected, connected_locally
 from leakscale.cli.exits import ExitCode
 from leakscale.cli.shell import Shell, shell_of
 
@@ -30,7 +30,7 @@ def certify(
     local: Annotated[
         bool, typer.Option("--local", help="Start a server for this command and forget everything afterwards.")
     ] = False,
-    backend: Annotated[str, typer.Option(help="Sandbox of a --local server: auto, docker or bubblewrap.")] = "auto",
+    backend: Annotated[SandboxBackend, typer.Option(help="Sandbox of a --local server.")] = SandboxBackend.AUTO,
 ) -> None:
     """Certify families: build each, run its four candidates on hidden fixtures in two sandboxes, apply the rule.
 

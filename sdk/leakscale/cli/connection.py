@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
     from leakscale.cli.shell import Shell
     from leakscale.client import Client
 
-__all__ = ["cache_folder", "connected", "connected_locally", "full_name"]
+__all__ = ["SandboxBackend", "cache_folder", "connected", "connected_locally", "full_name"]
+
+
+class SandboxBackend(enum.StrEnum):
+    """What a server runs candidates in; `auto` is Docker where a daemon answers."""
+
+    AUTO = "auto"
+    DOCKER = "docker"
+    BUBBLEWRAP = "bubblewrap"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leakscale.cli.connection import cache_folder
+from leakscale.cli.connection import SandboxBackend, cache_folder
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def demo(
     model: Annotated[
         str | None, typer.Option(help="Another model: tiny, smollm2, a folder, or a Hugging Face id.")
     ] = None,
-    backend: Annotated[str, typer.Option(help="Sandbox: auto, docker or bubblewrap.")] = "auto",
+    backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
 ) -> None:
     """Certify a study, expose a model, and print the effect with its interval.
 
@@ -53,7 +53,7 @@ def demo(
         local_server(directory.server_data, backend=backend, log=directory.server_log) as server,
         Client(server.target, token=server.token) as client,
     ):
-        if server.backend == "bubblewrap" and backend == "auto":
+        if server.backend == SandboxBackend.BUBBLEWRAP and backend is SandboxBackend.AUTO:
             console.note("no Docker daemon here: candidates run under bubblewrap, and certificates say so")
         outcome = run_study(
             study,
@@ -87,8 +87,12 @@ def _compare(directory: StudyDirectory, summary: dict[str, Any]) -> str:
 
     if directory.previous is None:
         return ""
-    earlier = json.loads((directory.previous / "summary.json").read_text(encoding="utf-8"))
-    if (earlier["study"], earlier["seed"], earlier["model"]) != (summary["study"], summary["seed"], summary["model"]):
+    try:
+        earlier = json.loads((directory.previous / "summary.json").read_text(encoding="utf-8"))
+        is_same = all(earlier[name] == summary[name] for name in ("format", "study", "seed", "model"))
+    except (ValueError, KeyError, TypeError):
+        return f"repeat   {directory.previous}/summary.json cannot be read, so nothing was compared"
+    if not is_same:
         return ""
     differing = [name for name, value in summary["identity"].items() if earlier["identity"].get(name) != value]
     if not differing:

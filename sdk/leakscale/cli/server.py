@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from leakscale.cli.connection import connected
+from leakscale.cli.connection import SandboxBackend, connected
 from leakscale.cli.shell import DEFAULT_SERVER, shell_of
 
 __all__ = ["app"]
@@ -24,7 +24,7 @@ def start(
         "leakscale-data"
     ),
     listen: Annotated[str, typer.Option(help="host:port on loopback, or unix:PATH.")] = DEFAULT_SERVER,
-    backend: Annotated[str, typer.Option(help="Sandbox: auto, docker or bubblewrap.")] = "auto",
+    backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
 ) -> None:
     """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token."""
     if importlib.util.find_spec("leakscale_server") is None or importlib.util.find_spec("grpc_health") is None:

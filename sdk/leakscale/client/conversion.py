@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Final
 
 from leakscale.models import (
@@ -86,8 +87,8 @@ def to_edition(message: resources_pb2.Edition) -> Edition:
         family_count=message.family_count,
         commitment_root=message.commitment_root,
         certificates_digest=message.certificates_digest,
-        create_time=message.create_time.ToDatetime(),
-        freeze_time=message.freeze_time.ToDatetime() if message.HasField("freeze_time") else None,
+        create_time=message.create_time.ToDatetime(UTC),
+        freeze_time=message.freeze_time.ToDatetime(UTC) if message.HasField("freeze_time") else None,
     )
 
 
@@ -117,8 +118,8 @@ def to_grant(message: resources_pb2.Grant) -> Grant:
     """Read a grant."""
     return Grant(
         name=message.name,
-        create_time=message.create_time.ToDatetime(),
-        redeem_time=message.redeem_time.ToDatetime() if message.HasField("redeem_time") else None,
+        create_time=message.create_time.ToDatetime(UTC),
+        redeem_time=message.redeem_time.ToDatetime(UTC) if message.HasField("redeem_time") else None,
     )
 
 

@@ -117,7 +117,7 @@ class Families:
             )
             for request in requests
         )
-        return map(to_outcome, self._transport.stream(self._stub.CertifyFamilies, messages))
+        return map(to_outcome, self._transport.exchange(self._stub.CertifyFamilies, messages))
 
     def certify_edition(self, edition: Edition) -> Iterator[CertificationOutcome]:
         """Certify every family that an edition will have."""

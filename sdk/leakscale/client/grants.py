@@ -35,5 +35,5 @@ class Grants:
     def redeem(self, name: str, *, request_id: str) -> Iterator[TrainingRecord]:
         """Redeem a grant once and return its adaptation corpus; the same request id returns the same records."""
         request = grant_service_pb2.RedeemGrantRequest(name=name, request_id=request_id)
-        for message in self._transport.stream(self._stub.RedeemGrant, request):
+        for message in self._transport.download(self._stub.RedeemGrant, request):
             yield from map(to_record, message.records)

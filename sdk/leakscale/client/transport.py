@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 import grpc
 
-from leakscale.errors import InvalidRequestError, from_rpc_error
+from leakscale.errors import InvalidRequestError, LeakScaleError, from_rpc_error
 
 __all__ = ["Transport"]
 
 T = TypeVar("T")
+
+_TOKEN: Final = re.compile(r"[\x21-\x7e]+")
+"""What a header can carry; gRPC refuses anything else with an exception of its own."""
 
 # Every RPC of this service may be repeated: a write that is known already returns what it returned before.
 _RETRIES: Final = {
@@ -37,6 +41,11 @@ class Transport:
     def __init__(self, target: str, *, token: str | None, timeout_s: float) -> None:
         if not target:
             raise InvalidRequestError("the server's address is empty; pass host:port or unix:/path")
+        if token and not _TOKEN.fullmatch(token):
+            raise InvalidRequestError(
+                "the token holds a space, a line break or a letter that no token has; copy it anew from the file "
+                "`token` of the server's data folder"
+            )
         self.target = target
         self._timeout_s = timeout_s
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
@@ -59,15 +68,20 @@ class Transport:
         except grpc.RpcError as error:
             raise from_rpc_error(error, target=self.target) from error
 
-    def upload(self, method: Callable[..., T], requests: Iterator[Any]) -> T:
-        """Call an RPC that takes a stream and answers once; no deadline."""
-        try:
-            return method(requests, metadata=self._metadata)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, target=self.target) from error
+    def upload(self, method: Callable[..., T], requests: Iterable[Any]) -> T:
+        """Call an RPC that takes a stream and answers once; no deadline.
 
-    def stream(self, method: Callable[..., Any], request: object) -> Iterator[Any]:
-        """Call an RPC that answers with a stream; no deadline. Leaving the iterator cancels the call."""
+        Raises:
+            Exception: Whatever iterating the requests raises.
+        """
+        source = _Source(requests)
+        try:
+            return method(source, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise source.failure or from_rpc_error(error, target=self.target) from error
+
+    def download(self, method: Callable[..., Any], request: object) -> Iterator[Any]:
+        """Call an RPC that takes one request and answers with a stream; see `exchange`."""
         call = method(request, metadata=self._metadata)
         try:
             yield from call
@@ -76,6 +90,38 @@ class Transport:
         finally:
             call.cancel()
 
+    def exchange(self, method: Callable[..., Any], requests: Iterable[Any]) -> Iterator[Any]:
+        """Call an RPC of two streams; no deadline. Leaving the iterator cancels the call.
+
+        Raises:
+            Exception: Whatever iterating the requests raises.
+        """
+        source = _Source(requests)
+        try:
+            yield from self.download(method, source)
+        except LeakScaleError as error:
+            raise source.failure or error from error
+
     def close(self) -> None:
         """Close the channel."""
         self.channel.close()
+
+
+class _Source:
+    """Requests on their way into a stream. gRPC reads them in a thread of its own and swallows what they raise."""
+
+    def __init__(self, requests: Iterable[Any]) -> None:
+        self._requests = iter(requests)
+        self.failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._requests)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self.failure = error
+            raise

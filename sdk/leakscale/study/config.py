@@ -110,11 +110,20 @@ class Study(_Strict):
         return Seeds(self.seed)
 
     def with_overrides(self, *, seed: int | None = None, model: str | None = None) -> Self:
-        """Return the study with another root seed or another model."""
-        changed = self.model_copy(update={"seed": self.seed if seed is None else seed})
+        """Return the study with another root seed or another model.
+
+        Raises:
+            InvalidRequestError: If one of them breaks the rule of its field.
+        """
+        fields = self.model_dump()
+        if seed is not None:
+            fields["seed"] = seed
         if model is not None:
-            changed = changed.model_copy(update={"model": self.model.model_copy(update={"source": model})})
-        return changed
+            fields["model"]["source"] = model
+        try:
+            return type(self).model_validate(fields)
+        except ValidationError as error:
+            raise _refusal(error, source=f"study '{self.name}'") from error
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what decides the study's numbers, JSON-ready; two equal ones are the same study."""
@@ -175,7 +184,12 @@ def load_study(path: Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "file"
-        value = "" if first["type"] == "missing" else f" (got {first['input']!r})"
-        raise InvalidRequestError(f"{path}: field '{field}': {first['msg'].lower()}{value}") from error
+        raise _refusal(error, source=str(path)) from error
+
+
+def _refusal(error: ValidationError, *, source: str) -> InvalidRequestError:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "file"
+    value = "" if first["type"] == "missing" else f" (got {first['input']!r})"
+    rule = first["msg"][:1].lower() + first["msg"][1:]
+    return InvalidRequestError(f"{source}: field '{field}': {rule}{value}")

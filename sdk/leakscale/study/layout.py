@@ -24,6 +24,8 @@ from leakscale.study.config import Study
 
 __all__ = ["StudyDirectory", "open_directory", "write_json"]
 
+_MARKER = "study.json"
+
 
 @dataclass(frozen=True, slots=True)
 class StudyDirectory:
@@ -78,27 +80,36 @@ def open_directory(root: Path, study: Study) -> StudyDirectory:
     """Make or reopen the directory of a study.
 
     A finished run is never overwritten: it is moved aside to `<root>-1`, `-2`, … and a new one begins. An unfinished
-    run of the same study is gone on with.
+    run of the same study is gone on with. Files that no study wrote are neither moved nor touched.
 
     Raises:
         ConflictError: If the directory holds an unfinished run of another study, or something else.
     """
-    previous = None
-    if (root / "summary.json").exists():
-        previous = _free_name(root)
-        root.rename(previous)
-    marker = root / "study.json"
-    if not marker.exists() and root.exists() and any(root.iterdir()):
+    marker = root / _MARKER
+    begun = {_MARKER, f"{_MARKER}.partial"}
+    if not marker.exists() and root.exists() and any(path.name not in begun for path in root.iterdir()):
         raise ConflictError(f"'{root}' holds files that are no study; choose another --out, or empty it")
-    root.mkdir(parents=True, exist_ok=True)
+    previous = None
+    if marker.exists() and (root / "summary.json").exists():
+        previous = _free_name(root)
+        root.absolute().rename(previous.absolute())
     fingerprint = study.fingerprint()
-    if marker.exists() and json.loads(marker.read_text(encoding="utf-8")) != fingerprint:
+    if marker.exists() and _read_marker(marker) != fingerprint:
         raise ConflictError(
             f"'{root}' holds an unfinished run of another study (other seed, model or settings); "
             "choose another --out, or delete it"
         )
     write_json(marker, fingerprint)
     return StudyDirectory(root, previous)
+
+
+def _read_marker(marker: Path) -> Any:
+    try:
+        return json.loads(marker.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConflictError(
+            f"'{marker}' cannot be read ({error}); choose another --out, or delete the folder"
+        ) from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -110,6 +121,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _free_name(root: Path) -> Path:
+    # `--out .` has no name of its own.
+    root = root if root.name else root.absolute()
     number = 1
     while (candidate := root.with_name(f"{root.name}-{number}")).exists():
         number += 1

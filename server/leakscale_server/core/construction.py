@@ -28,7 +28,7 @@ from leakscale_server.core.rendering import draw_words, input_lines, render_prog
 from leakscale_server.core.schema import Shape
 from leakscale_server.core.streams import Stream
 
-__all__ = ["Construction", "FamilySlot", "construct", "preservation_family", "require_unique"]
+__all__ = ["Construction", "FamilySlot", "construct", "preservation_family", "public_family", "require_unique"]
 
 _PROTOCOL = "leakscale-construction-v1"
 _PRESERVATION = "preservation"
@@ -100,10 +100,8 @@ def construct(
         ValueError: If the slot is not of this shape or outside the cell, or a seed is too short.
     """
     _require_slot(shape, slot, families_per_cell)
+    permutation, part = _build_slot(shape, slot, public_seed)
     cell = (shape.id, slot.condition.value)
-    square, row = identity_of_square(slot.ordinal)
-    permutation = display_permutation(Stream(public_seed, _PROTOCOL, "square", *cell, square), row=row)
-    part = _build_public(shape, (*cell, slot.ordinal), permutation, public_seed)
 
     # The public seed is a label of every private stream: one private seed under two public ones gives two truths.
     private = (_PROTOCOL, public_seed, *cell)
@@ -132,6 +130,16 @@ def construct(
         ),
         ordered=shape.is_ordered,
     )
+
+
+def public_family(shape: Shape, slot: FamilySlot, *, families_per_cell: int, public_seed: bytes) -> Family:
+    """Build the public part of a family, the same that `construct` builds, without anything private.
+
+    Raises:
+        ValueError: If the slot is not of this shape or outside the cell.
+    """
+    _require_slot(shape, slot, families_per_cell)
+    return _build_slot(shape, slot, public_seed)[1].family
 
 
 def preservation_family(shape: Shape, ordinal: int, *, public_seed: bytes) -> Family:
@@ -167,6 +175,13 @@ def _require_slot(shape: Shape, slot: FamilySlot, families_per_cell: int) -> Non
         raise ValueError(f"families_per_cell must be a positive multiple of {GROUP_SIZE}; got {families_per_cell}")
     if not 0 <= slot.ordinal < families_per_cell:
         raise ValueError(f"ordinal must lie in [0, {families_per_cell}); got {slot.ordinal}")
+
+
+def _build_slot(shape: Shape, slot: FamilySlot, public_seed: bytes) -> tuple[Permutation, _PublicPart]:
+    cell = (shape.id, slot.condition.value)
+    square, row = identity_of_square(slot.ordinal)
+    permutation = display_permutation(Stream(public_seed, _PROTOCOL, "square", *cell, square), row=row)
+    return permutation, _build_public(shape, (*cell, slot.ordinal), permutation, public_seed)
 
 
 def _build_public(

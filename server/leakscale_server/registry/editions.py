@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.edition_file import FrozenFamily, read_families, write_edition_file
+from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_families, write_edition_file
 from leakscale_server.store.ledger import Ledger
 
 __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
@@ -42,13 +42,13 @@ class EditionDraft:
     """(name of the file, TOML text), in order."""
 
     def digest(self) -> str:
-        """Identify the request, so that the same one again is recognized."""
+        """Identify the request, so that the same one again is recognized; names of files are for messages only."""
         body = {
             "edition_id": self.edition_id,
             "kind": self.kind,
             "families_per_cell": self.families_per_cell,
             "public_seed": self.public_seed.hex(),
-            "shapes": [[source, toml] for source, toml in self.shapes],
+            "shapes": [toml for _, toml in self.shapes],
         }
         return hashlib.sha256(canonical_json(body)).hexdigest()
 
@@ -123,8 +123,12 @@ class EditionRegistry:
         self._ledger = ledger
         self._editions_dir = editions_dir
 
-    def create(self, draft: EditionDraft) -> Edition:
+    def create(self, draft: EditionDraft, *, check: Callable[[Edition], None]) -> Edition:
         """Open a draft; the same request again returns the same draft.
+
+        Args:
+            draft: What an author asks for.
+            check: Refuses a new draft for what its families would be; nothing is kept of it then.
 
         Raises:
             InvalidRequest: If an id, a seed, a count or a shape breaks a rule; the message names file, line and field.
@@ -158,7 +162,9 @@ class EditionRegistry:
             self._ledger.append(
                 "edition-created", {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()}
             )
-        return self.get(draft.edition_id)
+            edition = self.get(draft.edition_id)
+            check(edition)
+        return edition
 
     def get(self, edition_id: str) -> Edition:
         """Return an edition.
@@ -206,10 +212,19 @@ class EditionRegistry:
         return edition
 
     def list_ids(self, *, before: str, limit: int) -> list[str]:
-        """List ids of editions, newest first, those after the page that ended with `before`."""
+        """List ids of editions, newest first, those after the page that ended with `before`.
+
+        Raises:
+            InvalidRequest: If no page ended so.
+        """
         query = "SELECT edition_id FROM editions ORDER BY create_time DESC, edition_id"
         ids = [row["edition_id"] for row in self._registry.rows(query)]
-        start = ids.index(before) + 1 if before in ids else 0
+        if before and before not in ids:
+            raise InvalidRequest(
+                f"page_token {before[:80]!r} is none of this server's; pass the next_page_token of the page before",
+                subject="page_token",
+            )
+        start = ids.index(before) + 1 if before else 0
         return ids[start : start + limit]
 
     def certificate(self, edition_id: str, slot: FamilySlot) -> SignedCertificate | None:
@@ -263,11 +278,11 @@ class EditionRegistry:
             "commitment_root": commitment_root.hex(),
             "certificates_digest": certificates_digest.hex(),
         }
-        file_digest = write_edition_file(self.file_path(edition.edition_id), meta=meta, families=frozen)
+        digest = write_edition_file(self.file_path(edition.edition_id), meta=meta, families=frozen)
         with self._registry.transaction():
             row: Row = {
                 "edition_id": edition.edition_id,
-                "file_digest": file_digest,
+                "file_digest": digest,
                 "commitment_root": commitment_root,
                 "certificates_digest": certificates_digest,
                 "freeze_time": datetime.now(UTC).isoformat(),
@@ -279,7 +294,7 @@ class EditionRegistry:
                         "edition": edition.edition_id,
                         "root": commitment_root.hex(),
                         "certificates": certificates_digest.hex(),
-                        "file": file_digest,
+                        "file": digest,
                     },
                 )
         return self.get(edition.edition_id)
@@ -289,13 +304,15 @@ class EditionRegistry:
 
         Raises:
             NotFrozen: If it is a draft.
-            IntegrityFailure: If the edition file is gone.
+            IntegrityFailure: If the edition file is gone or not the one that was frozen.
         """
         self.get_frozen(edition_id)
         path = self.file_path(edition_id)
-        if not path.is_file():
+        frozen = self._registry.rows("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))[0]
+        if file_digest(path) != frozen["file_digest"]:
             raise IntegrityFailure(
-                f"the file of edition {edition_id!r} is missing; restore it from a copy of the server's data folder",
+                f"the file of edition {edition_id!r} is missing or not the one that was frozen; restore it from a copy "
+                "of the server's data folder",
                 subject=f"editions/{edition_id}",
             )
         return read_families(path, after=after, limit=limit)

@@ -285,10 +285,15 @@ def answers_digest(answers: Iterable[Answer]) -> bytes:
 
 def _check_plan(plan: ExperimentPlan) -> None:
     check_id(plan.experiment_id, field="experiment_id")
-    ranges = {"draw_count": (plan.draw_count, 1, 1024), "resample_count": (plan.resample_count, 100, 1_000_000)}
+    ranges = {
+        "draw_count": (plan.draw_count, 1, 1024),
+        "resample_count": (plan.resample_count, 100, 1_000_000),
+        # The bootstrap's generator takes no negative seed, and would say so only after the last bank was sealed.
+        "bootstrap_seed": (plan.bootstrap_seed, 0, 2**63 - 1),
+    }
     for field, (value, least, most) in ranges.items():
         if not least <= value <= most:
-            raise InvalidRequest(f"{field} {value} is not in {least} to {most:,}", subject=field)
+            raise InvalidRequest(f"{field} {value} is not in {least} to {most}", subject=field)
     if len(plan.model_label.encode()) > 512:
         raise InvalidRequest("model_label is longer than 512 bytes; name the model in fewer", subject="model_label")
 

@@ -7,6 +7,7 @@ Source: LeakScale D.1 (exact-public and direct-lookup records; preservation task
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from leakscale.models import Family, TrainingRecord, TrainingSource
@@ -30,13 +31,20 @@ def exposed_records(family: Family, *, truth: int) -> Iterator[TrainingRecord]:
         yield TrainingRecord(f"{family.family_id}/{source.value}", source, prompt, answer)
 
 
-def preservation_records(shapes: Sequence[Shape], *, count: int, public_seed: bytes) -> Iterator[TrainingRecord]:
+def preservation_records(
+    shapes: Sequence[Shape], *, count: int, public_seed: bytes, banked_keys: Collection[str]
+) -> Iterator[TrainingRecord]:
     """Write public-format tasks of families that are never banked; the answer is any candidate, evenly.
 
-    They keep the answer format alive without teaching a preference: the choice is drawn from the public seed.
+    They keep the answer format alive without teaching a preference: the choice is drawn from the public seed. One whose
+    key happens to be that of a banked family is passed over: keys have 32 random bits, so among 65,536 tasks beside
+    2,048 families that is one grant in thirty.
     """
-    for index in range(count):
-        family = preservation_family(shapes[index % len(shapes)], index // len(shapes), public_seed=public_seed)
+    tasks = (
+        preservation_family(shapes[index % len(shapes)], index // len(shapes), public_seed=public_seed)
+        for index in itertools.count()
+    )
+    for family in itertools.islice((task for task in tasks if task.key not in banked_keys), count):
         choice = Stream(public_seed, "preservation-answer", family.family_id).below(len(family.candidates))
         yield TrainingRecord(
             f"{family.family_id}/{TrainingSource.PRESERVATION.value}",

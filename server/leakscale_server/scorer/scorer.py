@@ -19,15 +19,23 @@ from leakscale.models import Condition, Family, TrainingRecord
 
 from leakscale_server.core.acceptance import Rejection
 from leakscale_server.core.commitments import truth_leaf
-from leakscale_server.core.construction import Construction, FamilySlot
+from leakscale_server.core.construction import FamilySlot, public_family, require_unique
 from leakscale_server.core.merkle import tree_hash
-from leakscale_server.errors import DigestConflict, InvalidRequest, NotCertified, NotSealed, SandboxUnusable
+from leakscale_server.errors import (
+    DigestConflict,
+    IntegrityFailure,
+    InvalidRequest,
+    NotCertified,
+    NotSealed,
+    SandboxUnusable,
+    Unavailable,
+)
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import Grant
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.analysis import Association, analyze
-from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected, build
+from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected
 from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
@@ -80,12 +88,26 @@ class Scorer:
         self._signer = signer
         self._pool = pool
         self._certifier = Certifier(pool, signer)
+        self._freezing = threading.Lock()
+        self._stopping = threading.Event()
+        self._feeds: set[threading.Thread] = set()
+
+    def stop(self) -> None:
+        """Let families in flight end and start no more; every certification then ends with `Unavailable`."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Wait until nothing uses a sandbox: one that is opened after its pool was closed would stay for ever."""
+        self.stop()
+        for feed in list(self._feeds):
+            feed.join()
 
     def create_edition(self, draft: EditionDraft, *, practice_private_seed: bytes) -> Edition:
         """Open a draft and fix its private seed: the author's for practice, 256 fresh bits otherwise.
 
         Raises:
-            InvalidRequest: If a practice edition has no 32-byte seed, or a private one brings one.
+            InvalidRequest: If a practice edition has no 32-byte seed, a private one brings one, or two families would
+                share a key.
             DigestConflict: If the practice edition exists with another seed.
         """
         is_practice = draft.kind == "practice"
@@ -100,7 +122,7 @@ class Scorer:
                 "a private edition draws its own seed; leave practice_private_seed empty",
                 subject="practice_private_seed",
             )
-        edition = self._editions.create(draft)
+        edition = self._editions.create(draft, check=_require_unique_keys)
         seed = practice_private_seed if is_practice else secrets.token_bytes(_PRIVATE_SEED_BYTES)
         self._vault.add("seeds", [{"edition_id": edition.edition_id, "private_seed": seed}])
         if is_practice and not secrets.compare_digest(self._private_seed(edition.edition_id), seed):
@@ -115,35 +137,41 @@ class Scorer:
 
         Raises:
             SandboxUnusable: If a sandbox failed after its retries; families answered before stay certified.
+            Unavailable: If the server stops; families answered before stay certified.
         """
         results: queue.SimpleQueue[CertificationOutcome | BaseException | None] = queue.SimpleQueue()
         lane_pairs = self._pool.lane_count // 2
-        in_flight = threading.Semaphore(4 * self._pool.lane_count)
+        unread = threading.Semaphore(4 * self._pool.lane_count)
         is_abandoned = threading.Event()
 
         def work(edition: Edition, slot: FamilySlot, index: int) -> None:
             try:
+                if self._stopping.is_set():
+                    raise Unavailable("the server is stopping; certify again, and it goes on after the last family")
                 if not is_abandoned.is_set():
                     # Neighbors start on opposite lanes of a pair, so that both lanes are busy.
                     results.put(self._certify_one(edition, slot, first_lane=2 * (index // 2 % lane_pairs) + index % 2))
             except BaseException as error:
                 results.put(error)
-            finally:
-                in_flight.release()
 
         def feed() -> None:
             # Reading runs beside answering: a client may wait for an answer before it sends the next family.
             try:
                 with ThreadPoolExecutor(self._pool.lane_count, thread_name_prefix="certify") as executor:
                     for index, (edition, slot) in enumerate(requests):
-                        in_flight.acquire()
+                        unread.acquire()
+                        if is_abandoned.is_set():
+                            break
                         executor.submit(work, edition, slot, index)
             except BaseException as error:
                 results.put(error)
             finally:
                 results.put(None)
+                self._feeds.discard(threading.current_thread())
 
-        threading.Thread(target=feed, name="certify-feed", daemon=True).start()
+        thread = threading.Thread(target=feed, name="certify-feed", daemon=True)
+        self._feeds.add(thread)
+        thread.start()
         try:
             while (result := results.get()) is not None:
                 if isinstance(result, SandboxFault):
@@ -151,8 +179,11 @@ class Scorer:
                 if isinstance(result, BaseException):
                     raise result
                 yield result
+                # Only now: a client that sends and does not read must not fill our memory with answers.
+                unread.release()
         finally:
             is_abandoned.set()
+            unread.release()
 
     def freeze(self, edition: Edition) -> Edition:
         """Freeze a fully certified edition; a frozen one is returned as it is.
@@ -160,8 +191,11 @@ class Scorer:
         Raises:
             NotCertified: If a family has no certificate.
         """
-        if edition.is_frozen:
-            return edition
+        with self._freezing:
+            edition = self._editions.get(edition.edition_id)
+            return edition if edition.is_frozen else self._freeze(edition)
+
+    def _freeze(self, edition: Edition) -> Edition:
         missing = len(edition.slots()) - edition.certified_count
         if missing:
             raise NotCertified(
@@ -169,9 +203,7 @@ class Scorer:
                 "certificate; run `leakscale certify`",
                 subject=f"editions/{edition.edition_id}",
             )
-        families = sorted(
-            (self._build(edition, slot).public for slot in edition.slots()), key=lambda each: each.family_id
-        )
+        families = _public_families(edition)
         associations = self._associations(edition.edition_id)
         leaves = [
             truth_leaf(
@@ -193,9 +225,15 @@ class Scorer:
             for family in families
             for record in exposed_records(family, truth=associations[family.family_id].truth)
         ]
-        records += preservation_records(edition.shapes, count=grant.preservation_count, public_seed=edition.public_seed)
+        control_keys = {family.key for family in self._families(edition, Condition.C0)}
+        records += preservation_records(
+            edition.shapes,
+            count=grant.preservation_count,
+            public_seed=edition.public_seed,
+            banked_keys=control_keys | {family.key for family in families},
+        )
         records.sort(key=lambda record: record.record_id)
-        assert_no_control_key(records, {family.key for family in self._families(edition, Condition.C0)})
+        assert_no_control_key(records, control_keys)
         return records
 
     def disclose(self, experiment_id: str) -> Released:
@@ -262,17 +300,21 @@ class Scorer:
             private_seed=self._private_seed(edition.edition_id),
         )
 
-    def _build(self, edition: Edition, slot: FamilySlot) -> Construction:
-        return build(self._request(edition, slot), attempt=0)
-
     def _families(self, edition: Edition, condition: Condition) -> list[Family]:
-        slots = [slot for slot in edition.slots() if slot.condition is condition]
-        return sorted((self._build(edition, slot).public for slot in slots), key=lambda each: each.family_id)
+        """Return a frozen edition's families of one condition, out of its file: what was frozen is never rebuilt."""
+        conditions = {each.family_id: each.slot.condition for each in self._editions.certificates(edition.edition_id)}
+        families = self._editions.families(edition.edition_id)
+        return [family for family in families if conditions[family.family_id] is condition]
 
     def _private_seed(self, edition_id: str) -> bytes:
-        seed: bytes = self._vault.rows("SELECT private_seed FROM seeds WHERE edition_id = ?", (edition_id,))[0][
-            "private_seed"
-        ]
+        row = self._vault.row("SELECT private_seed FROM seeds WHERE edition_id = ?", (edition_id,))
+        if row is None:
+            raise IntegrityFailure(
+                f"edition {edition_id!r} has no private seed; create it again with the same contents, or restore the "
+                "vault from a copy of the server's data folder",
+                subject=f"editions/{edition_id}",
+            )
+        seed: bytes = row["private_seed"]
         return seed
 
     def _associations(self, edition_id: str) -> dict[str, Association]:
@@ -290,6 +332,27 @@ class Scorer:
     def _released(self, experiment_id: str) -> Released | None:
         row = self._registry.row("SELECT * FROM disclosures WHERE experiment_id = ?", (experiment_id,))
         return Released(row["payload"], row["signature"], row["ledger_index"]) if row else None
+
+
+def _public_families(edition: Edition) -> list[Family]:
+    """Build the public part of every family that an edition will have, in the order of their ids."""
+    families = (
+        public_family(
+            edition.shape(slot.shape_id),
+            slot,
+            families_per_cell=edition.families_per_cell,
+            public_seed=edition.public_seed,
+        )
+        for slot in edition.slots()
+    )
+    return sorted(families, key=lambda family: family.family_id)
+
+
+def _require_unique_keys(edition: Edition) -> None:
+    try:
+        require_unique(_public_families(edition))
+    except ValueError as error:
+        raise InvalidRequest(f"public_seed: {error}", subject="public_seed") from error
 
 
 def _association_row(edition_id: str, outcome: Certified) -> Row:

@@ -51,10 +51,12 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.ListEditionsResponse:
         """List editions, newest first."""
         limit = codec.page_size(request.page_size, default=100)
-        ids = self._editions.list_ids(before=request.page_token, limit=limit)
+        # One more than the page holds tells whether it is the last.
+        ids = self._editions.list_ids(before=request.page_token, limit=limit + 1)
+        page = ids[:limit]
         return edition_service_pb2.ListEditionsResponse(
-            editions=[codec.encode_edition(self._editions.get(edition_id)) for edition_id in ids],
-            next_page_token=ids[-1] if len(ids) == limit else "",
+            editions=[codec.encode_edition(self._editions.get(edition_id)) for edition_id in page],
+            next_page_token=page[-1] if len(ids) > limit else "",
         )
 
     def FreezeEdition(  # noqa: N802
@@ -71,10 +73,11 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """List public families in the order of their ids."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
-        families = self._editions.families(edition_id, after=request.page_token, limit=limit)
+        families = self._editions.families(edition_id, after=request.page_token, limit=limit + 1)
+        page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
-            families=[codec.encode_family(edition_id, family) for family in families],
-            next_page_token=families[-1].family_id if len(families) == limit else "",
+            families=[codec.encode_family(edition_id, family) for family in page],
+            next_page_token=page[-1].family_id if len(families) > limit else "",
         )
 
 

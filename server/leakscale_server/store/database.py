@@ -1,7 +1,10 @@
 """Insert-only SQLite databases.
 
-Every table refuses UPDATE and DELETE by trigger, so that a fact once written stays; a state is the presence of a row
-(an edition is frozen when it has a row in `freezes`), never a flag that flips.
+Every table refuses UPDATE and DELETE by trigger and ignores a row whose key it has, so that a fact once written stays
+(INSERT OR REPLACE would delete it, past every DELETE trigger). A state is the presence of a row (an edition is frozen
+when it has a row in `freezes`), never a flag that flips.
+
+Does not guard against somebody who drops the triggers: the ledger and the signatures tell of that.
 """
 
 from __future__ import annotations
@@ -64,6 +67,12 @@ class InsertOnlyDatabase:
                 f"CREATE TRIGGER {table.name}_refuses_{verb.lower()} BEFORE {verb} ON {table.name} "
                 f"BEGIN SELECT RAISE(ABORT, '{table.name} is insert-only'); END"
             )
+        keys = [key for key in (table.primary_key, table.unique) if key]
+        is_known = " OR ".join("(" + " AND ".join(f"{name} = NEW.{name}" for name in key) + ")" for key in keys)
+        self._connection.execute(
+            f"CREATE TRIGGER {table.name}_keeps_what_it_has BEFORE INSERT ON {table.name} "  # noqa: S608 - our names
+            f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {is_known}) BEGIN SELECT RAISE(IGNORE); END"
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -75,10 +84,11 @@ class InsertOnlyDatabase:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.commit()
             except BaseException:
+                # Also after a commit that failed for want of space: left open, it would swallow later transactions.
                 self._connection.rollback()
                 raise
-            self._connection.commit()
 
     def add(self, table: str, rows: Iterable[Row]) -> int:
         """Insert rows whose key is new, leave the others as they are; return how many were new."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from leakscale.models import Candidate, Domain, Family, Ring
 from sqlite_utils import Database
 
-__all__ = ["FrozenFamily", "read_families", "write_edition_file"]
+__all__ = ["FrozenFamily", "file_digest", "read_families", "write_edition_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +35,31 @@ def write_edition_file(path: Path, *, meta: dict[str, str | int], families: Iter
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    database = Database(sqlite3.connect(partial))
-    database.table("meta").insert_all(
-        ({"name": name, "value": str(value)} for name, value in sorted(meta.items())), pk="name"
-    )
-    database.table("families").insert_all((_to_row(frozen) for frozen in families), pk="family_id")
-    database.conn.close()
+    with closing(sqlite3.connect(partial)) as connection:
+        database = Database(connection)
+        database.table("meta").insert_all(
+            ({"name": name, "value": str(value)} for name, value in sorted(meta.items())), pk="name"
+        )
+        database.table("families").insert_all((_to_row(frozen) for frozen in families), pk="family_id")
     partial.chmod(0o444)
     digest = hashlib.sha256(partial.read_bytes()).hexdigest()
     partial.replace(path)
     _sync_folder(path.parent)
     return digest
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of an edition file in hex, or nothing if there is no such file; a file is read once."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ""
+    return _digest_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of(path: Path, _inode: int, _size: int, _mtime_ns: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_families(path: Path, *, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:

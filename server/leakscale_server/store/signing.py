@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from leakscale_server.store.secret_file import load_or_create
+
 __all__ = ["Signer"]
+
+_KEY_BYTES: Final = 32
 
 
 class Signer:
@@ -21,15 +25,15 @@ class Signer:
 
     @classmethod
     def load_or_create(cls, path: Path) -> Signer:
-        """Read the key at `path`, or make one there on first use."""
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return cls(Ed25519PrivateKey.from_private_bytes(path.read_bytes()))
-        key = Ed25519PrivateKey.generate()
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(key.private_bytes_raw())
-        return cls(key)
+        """Read the key at `path`, or make one there on first use.
+
+        Raises:
+            ValueError: If the file holds no key. It is not replaced: what was signed before would lose its key.
+        """
+        raw = load_or_create(path, lambda: Ed25519PrivateKey.generate().private_bytes_raw())
+        if len(raw) != _KEY_BYTES:
+            raise ValueError(f"{path} has {len(raw)} bytes and a signing key has {_KEY_BYTES}; restore it from a copy")
+        return cls(Ed25519PrivateKey.from_private_bytes(raw))
 
     def sign(self, payload: bytes) -> bytes:
         """Sign a payload, 64 bytes."""
