@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +9,7 @@ from statistics import fmean
 
 import pytest
 from leakscale.adaptation import BASE_MODEL_CONFIG, adapt
-from leakscale.adaptation.digests import model_digest
-from leakscale.inference import ChoiceEngine, FamilyChoice, measure_bank
+from leakscale.inference import FamilyChoice, measure_bank
 from leakscale.models import Condition, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
 from leakscale_server.core.construction import Construction
@@ -39,27 +36,6 @@ def an_exposure(constructions: list[Construction]) -> list[TrainingRecord]:
             TrainingRecord(f"{family.family_id}-lookup", TrainingSource.DIRECT_LOOKUP, lookup, answer),
         ]
     return records
-
-
-def test_base_model_is_the_one_that_its_manifest_names(base_model: Path) -> None:
-    """Script, seed and digest travel with the weights."""
-    manifest = json.loads((base_model / "MANIFEST.json").read_text())
-    found = {name: hashlib.sha256((base_model / name).read_bytes()).hexdigest() for name in manifest["files"]}
-
-    assert found == manifest["files"]
-    assert model_digest(base_model) == manifest["model_digest"]
-    assert {file.name for file in base_model.iterdir()} == {*manifest["files"], "MANIFEST.json"}
-
-
-def test_base_model_is_at_chance_on_keys_that_it_never_saw(engine: ChoiceEngine, build_cells: Cells) -> None:
-    """256 families with balanced truth: within four standard errors of one quarter, in each domain and position."""
-    constructions = [item for condition in Condition for item in build_cells(condition, 16)]
-    distributions = [engine.distribution(engine.encode(item.public)).guided for item in constructions]
-    scores = [guided[item.truth] for guided, item in zip(distributions, constructions, strict=True)]
-    spread = math.sqrt(fmean((score - 0.25) ** 2 for score in scores) / len(scores))
-
-    assert abs(fmean(scores) - 0.25) < 4 * spread
-    assert spread < 0.03
 
 
 @pytest.mark.slow

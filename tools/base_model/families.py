@@ -16,7 +16,7 @@ from typing import Final
 from leakscale.models import Candidate, Domain, Family, Ring
 from leakscale.prompts import compact_answer
 
-__all__ = ["Literal", "rng_of", "synthetic_family"]
+__all__ = ["Literal", "json_list", "rng_of", "synthetic_family"]
 
 Literal = str | int | float | bool | None
 _Candidates = tuple[Candidate, Candidate, Candidate, Candidate]

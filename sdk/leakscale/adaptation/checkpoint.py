@@ -7,6 +7,7 @@ step are all there is to restore, and the resumed run ends in the same bits.
 from __future__ import annotations
 
 import os
+import pickle
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -45,14 +46,14 @@ def save_checkpoint(
 def load_checkpoint(
     folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, identity: AdapterIdentity
 ) -> list[float]:
-    """Restore a checkpoint and return the losses of the steps done; an empty list when there is none.
+    """Restore a checkpoint and return the losses of the steps done; an empty list when no readable one is there.
 
     Raises:
         ConflictError: If it belongs to another model, corpus or config.
     """
     try:
         state: dict[str, Any] = torch.load(folder / _FILE, weights_only=True)
-    except FileNotFoundError:
+    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError):  # none there, or torn by a power cut
         return []
     asked = asdict(identity)
     differing = [name for name in asked if asked[name] != state["identity"][name]]

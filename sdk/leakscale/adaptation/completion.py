@@ -16,7 +16,7 @@ from leakscale.adaptation.config import AdapterIdentity, Diagnostics
 from leakscale.adaptation.digests import safetensors_digest
 from leakscale.errors import ConflictError, IntegrityError, ModelError
 
-__all__ = ["Completion", "check_reusable", "publish", "read_completion"]
+__all__ = ["Completion", "adapter_digest", "check_reusable", "publish", "read_completion"]
 
 _FORMAT: Final = "leakscale-adapter-v1"
 _FILE: Final = "completion.json"

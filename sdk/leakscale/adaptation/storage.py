@@ -32,8 +32,13 @@ def full_disk_told_apart(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
-        if getattr(error, "errno", None) in _NO_ROOM or shutil.disk_usage(path.parent).free < _FREE_BYTES_MIN:
+        if getattr(error, "errno", None) in _NO_ROOM or _free_bytes(path) < _FREE_BYTES_MIN:
             raise StorageFullError(
                 f"no room left to write '{path}'; free some space and run the same command again, it goes on from here"
             ) from error
         raise
+
+
+def _free_bytes(path: Path) -> int:
+    """Return the room on the disk of the nearest folder that exists."""
+    return shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.is_dir())).free

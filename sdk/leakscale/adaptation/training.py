@@ -27,7 +27,7 @@ from leakscale.adaptation.probe import adapter_activity
 from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import TrainingRecord
 
-__all__ = ["adapt"]
+__all__ = ["adapt", "learning_rate"]
 
 _CHECKPOINT_INTERVAL_S: Final = 15.0
 _FLOOR: Final = 0.05

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["guided_probabilities", "shared_prefix_length", "unconstrained_log_probabilities"]
+__all__ = ["followers", "guided_probabilities", "shared_prefix_length", "unconstrained_log_probabilities"]
 
 TokenPath = Sequence[int]
 LogProbabilityTable = Sequence[dict[int, float]]
