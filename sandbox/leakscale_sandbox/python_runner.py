@@ -59,7 +59,8 @@ def _failure(error: BaseException) -> Record:
         return Verdict.REFUSED_TYPE, str(error).encode()
     if kind is TooLargeError:
         return Verdict.OUTPUT_LIMIT, str(error).encode()
-    if issubclass(kind, MemoryError):
+    # CPython out of memory in the wrong place says SystemError: no difference between two programs to certify on.
+    if issubclass(kind, (MemoryError, SystemError)):
         return Verdict.MEMORY_LIMIT, b"address space"
     return Verdict.EXCEPTION, exception_name(error)
 

@@ -38,6 +38,16 @@ def test_an_sql_program_ends_as_it_must(case: Case, pool: SandboxPool, honest: C
         assert repr(list(rows.rows)) == repr(case.value)
 
 
+def test_a_recursion_without_bound_never_ends_deterministically(pool: SandboxPool, honest: Callable[[], None]) -> None:
+    """Where the memory ends decides how: MemoryError, SystemError or SIGSEGV, by release of Python."""
+    program = "import sys\nsys.setrecursionlimit(2**31 - 1)\ndef transform(records):\n    return transform(records)"
+
+    ((execution,),) = pool.run(Job("python", (program,), (A_FIXTURE,)))
+
+    assert execution.verdict in {Verdict.MEMORY_LIMIT, Verdict.KILLED}
+    assert not execution.verdict.is_deterministic
+
+
 def assert_ended(execution: Execution, case: Case) -> None:
     assert execution.verdict is case.verdict, execution
     # Releases of SQLite and of Python's binding name the same refusal differently.

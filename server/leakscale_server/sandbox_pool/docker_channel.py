@@ -68,6 +68,11 @@ class DockerChannel:
             return
         self._is_closed = True
         remove(self._container)
+        # The response of the attach request first: collected after its socket, it complains (since Python 3.13).
+        response = getattr(self._holder, "_response", None)
+        if response is not None:
+            with contextlib.suppress(OSError, ValueError):
+                response.close()
         with contextlib.suppress(OSError):
             self._holder.close()
         with contextlib.suppress(OSError):
