@@ -18,7 +18,8 @@ from leakscale_sandbox.wire import (
     encode_greeting,
     encode_record,
 )
-from leakscale_server.sandbox_pool import Job, SandboxFault, SandboxPool
+from leakscale_server.sandbox_pool import BackendUnavailable, Job, SandboxFault, SandboxPool
+from leakscale_server.sandbox_pool.backends import prove
 from leakscale_server.sandbox_pool.lanes import LaneError
 
 from .helpers import a_python_job
@@ -251,3 +252,12 @@ def test_a_closed_pool_starts_nothing(a_job: Job) -> None:
     with pytest.raises(SandboxFault, match="closed"):
         pool.run(a_job)
     assert all(channel.is_closed for channel in backend.started)
+
+
+def test_a_backend_whose_worker_does_not_start_is_unavailable() -> None:
+    """A daemon that answers but cannot start a container must be found before a study begins, not in its middle."""
+    backend = FakeBackend(FakeChannel(honest, b"exec format error"))
+
+    with pytest.raises(BackendUnavailable, match="no sandbox worker starts under fake"):
+        prove(backend)
+    assert backend.started[0].is_closed

@@ -33,6 +33,8 @@ def remove(container: Container) -> None:
             return
         except APIError:  # its removal is in progress already
             time.sleep(_PAUSE_S)
+        except OSError:  # the daemon is gone; its containers end with their standard input
+            return
 
 
 def sweep(client: DockerClient) -> None:

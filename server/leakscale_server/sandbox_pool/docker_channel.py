@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
-import time
 from typing import TYPE_CHECKING, cast
 
 from leakscale_server.sandbox_pool.containers import remove
-from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.lanes import LaneError, seconds_left, wait_for
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
@@ -45,7 +44,7 @@ class DockerChannel:
     def send(self, data: bytes, *, deadline: float) -> None:
         """See `Channel.send`."""
         try:
-            self._socket.settimeout(_left(deadline))
+            self._socket.settimeout(seconds_left(deadline))
             self._socket.sendall(data)
         except OSError as error:
             raise LaneError(f"the container takes no input: {error}") from error
@@ -60,7 +59,7 @@ class DockerChannel:
 
     def has_pending(self) -> bool:
         """See `Channel.has_pending`."""
-        return bool(self._output or self._raw or select.select([self._socket], [], [], 0)[0])
+        return bool(self._output or self._raw) or wait_for(self._socket.fileno(), select.POLLIN, seconds=0)
 
     def close(self) -> None:
         """See `Channel.close`."""
@@ -81,7 +80,7 @@ class DockerChannel:
     def _fill(self, deadline: float) -> None:
         """Read once, and move every whole chunk to where it belongs."""
         try:
-            self._socket.settimeout(_left(deadline))
+            self._socket.settimeout(seconds_left(deadline))
             piece = self._socket.recv(_READ_BYTES)
         except OSError as error:
             raise LaneError(f"the container does not answer: {error}") from error
@@ -98,10 +97,3 @@ class DockerChannel:
             else:
                 self._complaint = (self._complaint + chunk)[-_COMPLAINT_BYTES_MAX:]
             del self._raw[:end]
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise LaneError("the deadline passed")
-    return left

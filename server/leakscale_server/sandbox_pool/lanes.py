@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import select
+import time
 from dataclasses import dataclass
 
-__all__ = ["LaneError", "LaneSettings"]
+__all__ = ["LaneError", "LaneSettings", "seconds_left", "wait_for"]
 
 
 class LaneError(Exception):
@@ -22,3 +24,31 @@ class LaneSettings:
     def of(cls, lane: int) -> LaneSettings:
         """Return the settings of a lane, the same in every run: a verdict must not depend on chance."""
         return cls(hash_seed=lane + 1, is_reversed=lane % 2 == 1)
+
+
+def seconds_left(deadline: float) -> float:
+    """Return the seconds until a deadline of `time.monotonic()`.
+
+    Raises:
+        LaneError: If it passed.
+    """
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise LaneError("the deadline passed")
+    return left
+
+
+def wait_for(descriptor: int, event: int, *, seconds: float) -> bool:
+    """Wait until a descriptor is ready; unlike `select`, this works above 1,023 open descriptors.
+
+    Args:
+        descriptor: Pipe or socket.
+        event: `select.POLLIN` or `select.POLLOUT`.
+        seconds: How long; 0 looks once.
+
+    Returns:
+        Whether it is ready, or broken, which reading or writing will tell.
+    """
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(seconds * 1000))

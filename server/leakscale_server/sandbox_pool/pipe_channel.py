@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import select
 import subprocess
-import time
 
-from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.lanes import LaneError, seconds_left, wait_for
 
 __all__ = ["PipeChannel"]
 
@@ -35,7 +34,7 @@ class PipeChannel:
         view = memoryview(data)
         try:
             while view:
-                _wait([], [self._stdin], deadline)
+                _wait(self._stdin, select.POLLOUT, deadline)
                 view = view[os.write(self._stdin, view) :]
         except OSError as error:
             raise LaneError(f"the worker takes no input: {self._complaint() or error}") from error
@@ -43,7 +42,7 @@ class PipeChannel:
     def receive(self, byte_count: int, *, deadline: float) -> bytes:
         """See `Channel.receive`."""
         while len(self._output) < byte_count:
-            _wait([self._stdout], [], deadline)
+            _wait(self._stdout, select.POLLIN, deadline)
             piece = os.read(self._stdout, _READ_BYTES)
             if not piece:
                 raise LaneError(f"the worker ended: {self._complaint()}")
@@ -54,7 +53,7 @@ class PipeChannel:
 
     def has_pending(self) -> bool:
         """See `Channel.has_pending`."""
-        return bool(self._output or select.select([self._stdout], [], [], 0)[0])
+        return bool(self._output) or wait_for(self._stdout, select.POLLIN, seconds=0)
 
     def close(self) -> None:
         """See `Channel.close`. The jail dies with its parent, which is the process killed here."""
@@ -71,7 +70,6 @@ class PipeChannel:
             return ""
 
 
-def _wait(readable: list[int], writable: list[int], deadline: float) -> None:
-    left = deadline - time.monotonic()
-    if left <= 0 or not any(select.select(readable, writable, [], left)):
+def _wait(descriptor: int, event: int, deadline: float) -> None:
+    if not wait_for(descriptor, event, seconds=seconds_left(deadline)):
         raise LaneError("the deadline passed")

@@ -141,14 +141,13 @@ class SandboxPool:
         """Return the lane's session, started if there is none."""
         session = self._sessions[lane]
         if session is None:
-            channel = self._backend.start_lane(lane)
+            session = Session(self._backend.start_lane(lane))
             try:
-                session = Session(channel)
                 self._check_identity(session)
                 if self._is_closed:
                     raise LaneError("the pool is closed")
             except BaseException:
-                channel.close()
+                session.close()
                 raise
             self._sessions[lane] = session
         return session

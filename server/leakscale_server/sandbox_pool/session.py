@@ -67,7 +67,11 @@ class Session:
         self.lease_count = 0
         self.is_suspect = False
         """Whether a program of an earlier job forged bytes; the lane must not serve another job."""
-        self.facts = self._greet()
+        try:
+            self.facts = self._greet()
+        except BaseException:
+            channel.close()
+            raise
 
     def run(self, job: Job) -> JobResult:
         """Run a job.
