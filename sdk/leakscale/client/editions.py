@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 
 from leakscale.client.conversion import CONDITION_VALUES, KIND_VALUES, to_edition, to_family, to_outcome
 from leakscale.client.transport import Transport
@@ -103,10 +104,13 @@ class Families:
         self._transport = transport
         self._stub = certification_service_pb2_grpc.CertificationServiceStub(transport.channel)
 
-    def certify(self, edition: str, requests: Iterable[CertificationRequest]) -> Iterator[CertificationOutcome]:
+    def certify(
+        self, edition: str, requests: Iterable[CertificationRequest]
+    ) -> Generator[CertificationOutcome, None, None]:
         """Certify families of one edition and return each outcome as soon as it is done, in any order.
 
-        A family that is certified already is answered from the store, so a broken stream is resumed by calling again.
+        Closing the generator cancels what is not done yet. A family that is certified already is answered from the
+        store, so a broken stream is resumed by calling again.
         """
         messages = (
             certification_service_pb2.CertifyFamiliesRequest(
@@ -117,9 +121,10 @@ class Families:
             )
             for request in requests
         )
-        return map(to_outcome, self._transport.exchange(self._stub.CertifyFamilies, messages))
+        with closing(self._transport.exchange(self._stub.CertifyFamilies, messages)) as answers:
+            yield from map(to_outcome, answers)
 
-    def certify_edition(self, edition: Edition) -> Iterator[CertificationOutcome]:
+    def certify_edition(self, edition: Edition) -> Generator[CertificationOutcome, None, None]:
         """Certify every family that an edition will have."""
         requests = (
             CertificationRequest(shape_id, condition, ordinal)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 import grpc
 
-from leakscale.errors import InvalidRequestError, LeakScaleError, from_rpc_error
+from leakscale.errors import InvalidRequestError, from_rpc_error
 
 __all__ = ["Transport"]
 
@@ -76,11 +76,14 @@ class Transport:
         """
         source = _Source(requests)
         try:
-            return method(source, metadata=self._metadata)
+            answer = method(source, metadata=self._metadata)
         except grpc.RpcError as error:
             raise source.failure or from_rpc_error(error, target=self.target) from error
+        if source.failure is not None:
+            raise source.failure
+        return answer
 
-    def download(self, method: Callable[..., Any], request: object) -> Iterator[Any]:
+    def download(self, method: Callable[..., Any], request: object) -> Generator[Any, None, None]:
         """Call an RPC that takes one request and answers with a stream; see `exchange`."""
         call = method(request, metadata=self._metadata)
         try:
@@ -90,17 +93,16 @@ class Transport:
         finally:
             call.cancel()
 
-    def exchange(self, method: Callable[..., Any], requests: Iterable[Any]) -> Iterator[Any]:
+    def exchange(self, method: Callable[..., Any], requests: Iterable[Any]) -> Generator[Any, None, None]:
         """Call an RPC of two streams; no deadline. Leaving the iterator cancels the call.
 
         Raises:
             Exception: Whatever iterating the requests raises.
         """
         source = _Source(requests)
-        try:
-            yield from self.download(method, source)
-        except LeakScaleError as error:
-            raise source.failure or error from error
+        yield from self.download(method, source)
+        if source.failure is not None:
+            raise source.failure
 
     def close(self) -> None:
         """Close the channel."""
@@ -108,7 +110,11 @@ class Transport:
 
 
 class _Source:
-    """Requests on their way into a stream. gRPC reads them in a thread of its own and swallows what they raise."""
+    """Requests on their way into a stream.
+
+    gRPC reads them in a thread of its own, where an exception would be logged and lost. So the stream ends there, which
+    every RPC of ours takes as a part that may be gone on with, and the exception is raised where the call was made.
+    """
 
     def __init__(self, requests: Iterable[Any]) -> None:
         self._requests = iter(requests)
@@ -124,4 +130,4 @@ class _Source:
             raise
         except Exception as error:
             self.failure = error
-            raise
+            raise StopIteration from None

@@ -1,0 +1,36 @@
+"""A real server in this process, shared by the session, with one small edition that went through every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from leakscale.client import Client
+from leakscale_server.app import RunningServer, serve
+
+from .helpers import World, a_world, server_config
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of the shared server."""
+    return tmp_path_factory.mktemp("server") / "data"
+
+
+@pytest.fixture(scope="session")
+def server(data_dir: Path) -> Iterator[RunningServer]:
+    with serve(server_config(data_dir)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def client(server: RunningServer) -> Iterator[Client]:
+    with Client(server.target, token=server.token) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def world(client: Client) -> World:
+    """A frozen edition, a redeemed grant and a disclosed experiment. Tests look at it and change nothing."""
+    return a_world(client, edition_id="world")

@@ -1,0 +1,131 @@
+"""The scorer without a wire around it: what it reads ahead, and how it stops."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from leakscale.models import Condition
+from leakscale_server.core.construction import FamilySlot
+from leakscale_server.errors import IntegrityFailure, Unavailable
+from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
+from leakscale_server.registry.experiments import ExperimentRegistry
+from leakscale_server.sandbox_pool import SandboxPool, open_backend
+from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.registry_tables import open_registry
+from leakscale_server.store.signing import Signer
+from leakscale_server.store.vault import open_vault
+
+from .helpers import CACHE, PRIVATE_SEED, PUBLIC_SEED, shape_files
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    scorer: Scorer
+    editions: EditionRegistry
+    edition: Edition
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Parts]:
+    """A scorer on real sandboxes, with a draft of one shape."""
+    registry, vault, signer = open_registry(tmp_path), open_vault(tmp_path), Signer.load_or_create(tmp_path / "key")
+    ledger = Ledger(registry, signer)
+    editions = EditionRegistry(registry, ledger, editions_dir=tmp_path / "editions")
+    with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
+        scorer = Scorer(
+            vault=vault,
+            registry=registry,
+            editions=editions,
+            experiments=ExperimentRegistry(registry, ledger, editions),
+            ledger=ledger,
+            signer=signer,
+            pool=pool,
+        )
+        shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
+        draft = EditionDraft("draft", "practice", 4, PUBLIC_SEED, shapes)
+        yield Parts(scorer, editions, scorer.create_edition(draft, practice_private_seed=PRIVATE_SEED))
+        scorer.close()
+    registry.close()
+    vault.close()
+
+
+def settled(count: list[object]) -> int:
+    """Wait until a list stops growing, and return its length."""
+    before = -1
+    while len(count) != before:
+        before = len(count)
+        time.sleep(0.5)
+    return before
+
+
+def test_a_client_that_sends_and_does_not_read_is_not_read_ahead_of(parts: Parts) -> None:
+    """Otherwise one slow reader fills the server's memory with answers."""
+    read: list[object] = []
+
+    def endless() -> Iterator[tuple[Edition, FamilySlot]]:
+        while True:
+            read.append(None)
+            yield parts.edition, FamilySlot("sql-threshold", Condition.C0, 0)
+
+    stream = parts.scorer.certify(endless())
+    next(stream)
+
+    assert settled(read) <= 2 + 4 * 2
+    stream.close()  # type: ignore[attr-defined]
+
+
+def test_a_stopping_scorer_ends_streams_and_opens_no_sandbox(parts: Parts) -> None:
+    """A sandbox opened after its pool was closed would stay for ever; what was certified before stays too."""
+
+    def all_of_it() -> Iterator[tuple[Edition, FamilySlot]]:
+        for ordinal in range(4):
+            yield parts.edition, FamilySlot("sql-threshold", Condition.C0, ordinal)
+            if ordinal == 0:
+                certified.wait(60)
+
+    certified = threading.Event()
+    stream = parts.scorer.certify(all_of_it())
+    next(stream)
+    parts.scorer.stop()
+    certified.set()
+
+    with pytest.raises(Unavailable, match="is stopping"):
+        list(stream)
+    parts.scorer.close()
+    assert parts.editions.get("draft").certified_count == 1
+
+
+def test_a_draft_whose_seed_was_lost_says_so(parts: Parts) -> None:
+    """A kill between the two files leaves a draft without its seed; creating it again heals it."""
+    shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
+    draft = EditionDraft("half", "practice", 4, PUBLIC_SEED, shapes)
+    half = parts.editions.create(draft, check=lambda _: None)
+    slot = FamilySlot("sql-threshold", Condition.C0, 0)
+
+    with pytest.raises(IntegrityFailure, match="create it again with the same contents"):
+        list(parts.scorer.certify([(half, slot)]))
+
+    parts.scorer.create_edition(draft, practice_private_seed=PRIVATE_SEED)
+    assert [outcome.certificate is not None for outcome in parts.scorer.certify([(half, slot)])] == [True]
+
+
+def test_two_freezes_at_once_are_one(parts: Parts) -> None:
+    """Both would write one file; the loser must not leave half of it."""
+    list(parts.scorer.certify((parts.edition, slot) for slot in parts.edition.slots()))
+    frozen: list[Edition] = []
+    threads = [threading.Thread(target=lambda: frozen.append(parts.scorer.freeze(parts.edition))) for _ in range(8)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert len(frozen) == 8
+    assert all(edition == frozen[0] for edition in frozen)
+    assert len(parts.editions.families("draft")) == 8
