@@ -23,7 +23,11 @@ __all__ = ["main"]
 
 DEFAULT_LISTEN = "127.0.0.1:7443"
 
-app = typer.Typer(add_completion=False, help="Serve LeakScale: certify families, freeze editions, score privately.")
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,  # its tracebacks print local variables, and some are secrets
+    help="Serve LeakScale: certify families, freeze editions, score privately.",
+)
 
 
 def default_cache_dir() -> Path:
@@ -62,7 +66,12 @@ def run(
         with serve(config) as running:
             log.info("serving", target=running.target, backend=running.backend, token_file=str(data_dir / "token"))
             if ready_fd is not None:
-                line = {"target": running.target, "token": running.token, "backend": running.backend}
+                line = {
+                    "target": running.target,
+                    "token": running.token,
+                    "backend": running.backend,
+                    "notice": running.notice,
+                }
                 with os.fdopen(ready_fd, "w") as pipe:
                     pipe.write(json.dumps(line) + "\n")
             stop.wait()

@@ -58,6 +58,8 @@ class RunningServer:
     """Address that a client connects to."""
     token: str
     backend: str
+    notice: str
+    """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
     grpc_server: grpc.Server
     health: health.HealthServicer
 
@@ -74,7 +76,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
     with ExitStack() as stack:
         _make_private(config.data_dir)
         stack.enter_context(_sole_owner(config.data_dir))
-        backend = stack.enter_context(_backend(config))
+        backend, notice = stack.enter_context(_backend(config))
         pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
@@ -87,7 +89,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         target = _bind(server, config.listen)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
-        running = RunningServer(target, token, pool.identity.backend, server, health_servicer)
+        running = RunningServer(target, token, pool.identity.backend, notice, server, health_servicer)
         try:
             yield running
         finally:
@@ -159,22 +161,30 @@ def _bind(server: grpc.Server, listen: str) -> str:
 
 
 @contextmanager
-def _backend(config: ServerConfig) -> Iterator[Backend]:
-    backend = _open_backend(config)
+def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
+    backend, notice = _open_backend(config)
     try:
-        yield backend
+        yield backend, notice
     finally:
         backend.close()
 
 
-def _open_backend(config: ServerConfig) -> Backend:
+def _open_backend(config: ServerConfig) -> tuple[Backend, str]:
     if config.backend != "auto":
-        return open_backend(config.backend, state_dir=config.cache_dir)
+        return open_backend(config.backend, state_dir=config.cache_dir), ""
     try:
-        return open_backend("docker", state_dir=config.cache_dir)
-    except BackendUnavailable as error:
-        _log.warning("no Docker daemon: candidates run under bubblewrap instead", reason=error.reason)
-        return open_backend("bubblewrap", state_dir=config.cache_dir)
+        return open_backend("docker", state_dir=config.cache_dir), ""
+    except BackendUnavailable as docker:
+        try:
+            backend = open_backend("bubblewrap", state_dir=config.cache_dir)
+        except BackendUnavailable as bubblewrap:
+            raise BackendUnavailable(
+                f"no sandbox works on this host: Docker: {docker.reason}; bubblewrap: {bubblewrap.reason}",
+                bubblewrap.next_step,
+            ) from docker
+        notice = f"Docker cannot be used ({docker.reason}): candidates run under bubblewrap, and certificates say so"
+        _log.warning(notice)
+        return backend, notice
 
 
 def _make_private(folder: Path) -> None:

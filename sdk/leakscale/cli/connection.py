@@ -47,6 +47,8 @@ def connected_locally(shell: Shell, *, backend: str) -> Iterator[Client]:
             local_server(root / "data", backend=backend, log=root / "server.log") as server,
             Client(server.target, token=server.token) as client,
         ):
+            if server.notice:
+                shell.console.note(server.notice)
             yield client
 
 

@@ -32,6 +32,8 @@ class LocalServer:
     target: str
     token: str
     backend: str
+    notice: str
+    """What its user should know, in one line; usually empty."""
 
 
 @contextmanager
