@@ -56,7 +56,7 @@ def certify(
             for number, outcome in enumerate(client.families.certify_edition(draft), start=1):
                 outcomes.append(outcome)
                 bar.update(number)
-    _print(shell, edition, outcomes)
+    _print(shell, edition, outcomes, is_kept=not local)
     if not all(outcome.is_certified for outcome in outcomes):
         raise typer.Exit(ExitCode.NEGATIVE)
 
@@ -75,7 +75,7 @@ def _seed(root: int, purpose: str) -> bytes:
     return hashlib.sha256(f"leakscale-certify-v1/{root}/{purpose}".encode()).digest()
 
 
-def _print(shell: Shell, edition: str, outcomes: list[CertificationOutcome]) -> None:
+def _print(shell: Shell, edition: str, outcomes: list[CertificationOutcome], *, is_kept: bool) -> None:
     rejected = [outcome for outcome in outcomes if outcome.rejection is not None]
     lines = []
     for shape_id in sorted({outcome.request.shape_id for outcome in outcomes}):
@@ -89,7 +89,7 @@ def _print(shell: Shell, edition: str, outcomes: list[CertificationOutcome]) -> 
             f"rejected: {request.shape_id} {request.condition} {request.ordinal}: "
             f"{outcome.rejection.rule}: {outcome.rejection.message}"
         )
-    if not rejected:
+    if not rejected and is_kept:
         lines.append(f"edition '{edition}' is complete; freeze it with `leakscale edition freeze {edition}`")
     shell.console.result(
         {
