@@ -15,6 +15,7 @@ from leakscale.adaptation.config import (
     AdaptProgress,
     Diagnostics,
 )
+from leakscale.adaptation.smollm2 import smollm2_folder
 from leakscale.adaptation.training import adapt
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "Diagnostics",
     "adapt",
     "read_completion",
+    "smollm2_folder",
 ]
