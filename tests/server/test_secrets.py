@@ -1,0 +1,281 @@
+"""What leaves the server before a disclosure does not depend on the truth, nor lies anything private where it must not."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from leakscale.client import Client
+from leakscale.errors import ConflictError, LeakScaleError
+from leakscale.models import CertificationRequest, Condition, EditionKind, ShapeFile, TrainingRecord
+from leakscale.v1 import (
+    bank_service_pb2,
+    certification_service_pb2,
+    edition_service_pb2,
+    experiment_service_pb2,
+    grant_service_pb2,
+    ledger_service_pb2,
+    server_service_pb2,
+)
+from leakscale_server.app import RunningServer
+
+from .helpers import PRIVATE_SEED, World, a_draft, a_plan, a_world, answers_to, shape_files
+
+OTHER_SEED = b"t" * 32
+
+
+@pytest.fixture(scope="module")
+def twin(client: Client, world: World) -> World:
+    """The same public seed under another private one, answered alike."""
+    return a_world(client, edition_id="twin", practice_private_seed=OTHER_SEED)
+
+
+def vault_rows(data_dir: Path, edition_id: str) -> list[dict[str, object]]:
+    connection = sqlite3.connect(f"file:{data_dir}/vault.db?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        found = connection.execute("SELECT * FROM associations WHERE edition_id = ?", (edition_id,))
+        return [dict(row) for row in found]
+    finally:
+        connection.close()
+
+
+def public_files(data_dir: Path) -> Iterator[Path]:
+    for path in data_dir.rglob("*"):
+        if path.is_file() and not path.name.startswith(("vault.db", "signing.key")):
+            yield path
+
+
+def text_of(records: list[TrainingRecord]) -> str:
+    return "\n".join(f"{turn.content}" for record in records for turn in record.prompt) + "\n".join(
+        record.completion for record in records
+    )
+
+
+def test_two_truths_were_really_drawn(data_dir: Path, world: World, twin: World) -> None:
+    """The comparison below proves something only if the truths differ."""
+    truths = [
+        {row["family_id"]: row["truth"] for row in vault_rows(data_dir, edition)} for edition in ("world", "twin")
+    ]
+
+    assert truths[0].keys() == truths[1].keys()
+    assert truths[0] != truths[1]
+
+
+def test_everything_public_is_the_same_under_another_truth(world: World, twin: World) -> None:
+    """Names, order, prompts, sizes and receipts of equal answers: no byte may depend on an association."""
+    assert twin.families == world.families
+    assert [receipt.answers_digest for receipt in twin.receipts] == [
+        receipt.answers_digest for receipt in world.receipts
+    ]
+    assert [receipt.case_count for receipt in twin.receipts] == [receipt.case_count for receipt in world.receipts]
+    assert [outcome.request for outcome in twin.outcomes] == [outcome.request for outcome in world.outcomes]
+    assert [record.record_id for record in twin.corpus] == [record.record_id for record in world.corpus]
+
+
+def test_certificates_differ_in_commitments_alone(world: World, twin: World) -> None:
+    """What they commit to is blinded by 256 bits; everything else in them is public."""
+    for one, other in zip(world.outcomes, twin.outcomes, strict=True):
+        assert one.certificate is not None
+        assert other.certificate is not None
+        bodies = [json.loads(each.certificate.payload) for each in (one, other) if each.certificate]
+        differing = {name for name in bodies[0] if bodies[0][name] != bodies[1][name]}
+        assert differing == {"edition", "truth_commitment", "fixtures_commitment"}
+        assert len(one.certificate.payload) == len(other.certificate.payload) + len("world") - len("twin")
+
+
+def test_a_certificate_names_neither_truth_nor_utility(world: World) -> None:
+    """The rule, the environment and commitments: a stranger can check it and learns no answer."""
+    assert world.outcomes[0].certificate is not None
+    body = json.loads(world.outcomes[0].certificate.payload)
+
+    assert set(body) == {
+        "type", "v", "edition", "family", "domain", "shape", "shape_digest", "ring", "public_digest",
+        "truth_commitment", "fixtures_commitment", "fixture_count", "rule", "environment",
+    }  # fmt: skip
+    assert set(body["environment"]) == {
+        "backend", "image", "worker", "python", "sqlite", "sqlite_compile_options", "canonical_version", "limits",
+        "domains",
+    }  # fmt: skip
+
+
+def test_refusals_are_the_same_under_another_truth(client: Client, world: World, twin: World) -> None:
+    """An error message is an answer too."""
+
+    def messages(edition: World) -> list[str]:
+        bank = edition.experiment.banks[0]
+        answer = answers_to(bank, edition.families)[0]
+        acts = [
+            lambda: client.banks.submit(bank.name, [type(answer)(answer.family_id, 9, "x")]),
+            lambda: client.banks.submit(bank.name, [type(answer)(answer.family_id, 0, "x")]),
+            lambda: client.experiments.create(
+                a_plan(edition.edition, edition.experiment.plan.experiment_id, draw_count=9)
+            ),
+            lambda: a_draft(client, edition.edition.name.rpartition("/")[2], families_per_cell=8),
+        ]
+        found = []
+        for act in acts:
+            with pytest.raises(LeakScaleError) as caught:
+                act()
+            found.append(str(caught.value).replace("twin", "world"))
+        return found
+
+    assert messages(world) == messages(twin)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        bank_service_pb2,
+        certification_service_pb2,
+        edition_service_pb2,
+        experiment_service_pb2,
+        grant_service_pb2,
+        ledger_service_pb2,
+        server_service_pb2,
+    ],
+)
+def test_no_answer_has_a_field_that_could_hold_a_secret(module: object) -> None:
+    """What cannot be expressed cannot leak."""
+    secrets = ("truth", "association", "fixture", "expected", "utility", "nonce", "private", "passed")
+    messages = module.DESCRIPTOR.message_types_by_name.values()  # type: ignore[attr-defined]
+    answers = [message for message in messages if message.name.endswith("Response")]
+    pending, seen = list(answers), set()
+    while pending:
+        message = pending.pop()
+        if message.full_name not in seen:
+            seen.add(message.full_name)
+            pending += [field.message_type for field in message.fields if field.message_type is not None]
+            assert not [field.full_name for field in message.fields if any(word in field.name for word in secrets)]
+
+    assert answers
+
+
+def test_no_key_of_the_control_leaves_in_a_corpus(world: World) -> None:
+    """The control is one only while no training record has ever named it; proved on what was streamed."""
+    text = text_of(world.corpus)
+    keys = {family.family_id: family.key for family in world.families}
+    conditions = {outcome.family.rpartition("/")[2]: outcome.request.condition for outcome in world.outcomes}
+    exposed = {keys[each] for each, condition in conditions.items() if condition is Condition.C2}
+    control = {keys[each] for each, condition in conditions.items() if condition is Condition.C0}
+
+    assert len(exposed) == len(control) == 8
+    assert all(key in text for key in exposed)
+    assert not any(key in text or key[2:] in text for key in control)
+    assert not any(each in record.record_id for record in world.corpus for each, c in conditions.items() if c == "C0")
+
+
+def test_a_corpus_with_a_control_key_would_be_stopped(world: World) -> None:
+    """The guard itself works; a guard that never fired proves nothing."""
+    from leakscale_server.errors import Internal
+    from leakscale_server.scorer.corpus import assert_no_control_key
+
+    key = world.corpus[0].prompt[1].content.rstrip("?").split()[-1]
+
+    with pytest.raises(Internal, match="nothing was sent"):
+        assert_no_control_key(world.corpus, {key})
+
+
+def test_private_bytes_lie_in_the_vault_alone(data_dir: Path, world: World, twin: World) -> None:
+    """Registry, ledger, edition file, lock, token: none holds a nonce or a private seed, raw, in hex or in base64."""
+    import base64
+
+    secrets = [PRIVATE_SEED, OTHER_SEED]
+    for row in [*vault_rows(data_dir, "world"), *vault_rows(data_dir, "twin")]:
+        assert isinstance(row["nonce"], bytes)
+        secrets.append(row["nonce"])
+    forms = [form for secret in secrets for form in (secret, secret.hex().encode(), base64.b64encode(secret)[:40])]
+
+    assert len(secrets) == 34
+    for path in public_files(data_dir):
+        content = path.read_bytes()
+        assert not [form for form in forms if form in content], path.name
+    vault = b"".join(path.read_bytes() for path in data_dir.glob("vault.db*"))
+    assert all(secret in vault for secret in secrets)
+
+
+def test_the_registry_has_no_column_for_a_truth(data_dir: Path, world: World) -> None:
+    """The edition file and the registry hold what the public may read, by their form."""
+    names = set()
+    for path in [data_dir / "registry.db", *data_dir.glob("editions/*.sqlite")]:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            names |= {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        connection.close()
+
+    assert "payload" in names
+    assert not [name for name in names if any(word in name for word in ("truth", "nonce", "passed", "private"))]
+
+
+def test_files_are_the_owners_alone(data_dir: Path, world: World) -> None:
+    """Other users of the machine read neither truth nor key nor token."""
+    modes = {path.name: path.stat().st_mode & 0o777 for path in data_dir.iterdir()}
+
+    assert data_dir.stat().st_mode & 0o777 == 0o700
+    assert {modes[name] for name in ("vault.db", "registry.db", "signing.key", "token")} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in data_dir.glob("editions/*.sqlite")} == {0o444}
+
+
+def test_signatures_verify_with_the_servers_key(client: Client, world: World) -> None:
+    """Certificates, disclosure and ledger head are worth as much as this check."""
+    from leakscale.digests import canonical_json
+
+    key = Ed25519PublicKey.from_public_bytes(client.server.info().public_key)
+    head = client.ledger.head()
+
+    key.verify(head.signature, canonical_json({"entry_count": head.entry_count, "root": head.root.hex()}))
+    key.verify(world.disclosure.signature, world.disclosure.payload)
+    for outcome in world.outcomes:
+        assert outcome.certificate is not None
+        key.verify(outcome.certificate.signature, outcome.certificate.payload)
+
+
+def test_the_seed_of_a_private_edition_is_nobodys(client: Client, data_dir: Path) -> None:
+    """Its author brings none, and two private editions of one text have two truths."""
+    for edition_id in ("private-a", "private-b"):
+        draft = a_draft(client, edition_id, kind=EditionKind.PRIVATE, practice_private_seed=b"")
+        assert all(outcome.is_certified for outcome in client.families.certify_edition(draft))
+
+    one, other = (
+        {row["family_id"]: row["truth"] for row in vault_rows(data_dir, each)} for each in ("private-a", "private-b")
+    )
+    assert one.keys() == other.keys()
+    assert one != other
+
+
+def test_a_guessed_seed_is_refused_in_the_same_words(client: Client, world: World) -> None:
+    """The refusal must not tell how near a guess was."""
+    found = set()
+    for guess in (b"a" * 32, PRIVATE_SEED[:-1] + b"x"):
+        with pytest.raises(ConflictError) as caught:
+            a_draft(client, "world", practice_private_seed=guess)
+        found.add(str(caught.value))
+
+    assert len(found) == 1
+
+
+def test_rejections_do_not_say_which_candidate_is_right(client: Client) -> None:
+    """Numbers of a rejection are of the family; `_` stands for what an author may learn."""
+    toml = shape_files("python/threshold.toml")[0].toml.replace("{{policy}}", "({{policy}} and 1)")
+    draft = a_draft(client, "equal", shapes=[ShapeFile("equal.toml", toml)])
+
+    outcomes = list(client.families.certify(draft.name, [CertificationRequest(draft.shape_ids[0], Condition.C0, 0)]))
+
+    assert outcomes[0].rejection is not None
+    assert {label for label, _ in outcomes[0].rejection.figures} <= {
+        "perfect_count", "passed_count", "passed_count_max", "fixture_count",
+    }  # fmt: skip
+    assert outcomes[0].certificate is None
+
+
+def test_the_running_server_knows_its_token_alone(server: RunningServer, data_dir: Path, world: World) -> None:
+    """The token is in its file and in no other."""
+    holders = [
+        path.name for path in data_dir.rglob("*") if path.is_file() and server.token.encode() in path.read_bytes()
+    ]
+
+    assert holders == ["token"]
