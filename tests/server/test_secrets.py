@@ -1,4 +1,4 @@
-"""What leaves the server before a disclosure does not depend on the truth, nor lies anything private where it must not."""
+"""What leaves the server before a disclosure says nothing of the truth, and private bytes lie in the vault alone."""
 
 from __future__ import annotations
 

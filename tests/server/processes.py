@@ -1,0 +1,113 @@
+"""A server as a process of its own, to be killed, and a small disk, to be filled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from leakscale.client import Client
+
+from .helpers import CACHE
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """A server that answers."""
+
+    process: subprocess.Popen[bytes]
+    target: str
+    token: str
+    log: Path
+
+    def client(self) -> Client:
+        return Client(self.target, token=self.token)
+
+
+def start(data_dir: Path, *, backend: str = "bubblewrap") -> ServerProcess:
+    """Start a server and wait until it serves."""
+    reader, writer = os.pipe()
+    log = data_dir.parent / f"{data_dir.name}.log"
+    command = [sys.executable, "-m", "leakscale_server", "--data-dir", str(data_dir), "--listen", "127.0.0.1:0"]
+    command += ["--backend", backend, "--lanes", "2", "--cache-dir", str(CACHE), "--ready-fd", str(writer)]
+    with log.open("ab") as stderr:
+        process = subprocess.Popen(command, stdout=stderr, stderr=stderr, pass_fds=(writer,))
+    os.close(writer)
+    with os.fdopen(reader) as ready:
+        line = ready.readline()
+    if not line:
+        process.wait(60)
+        raise AssertionError(log.read_text())
+    facts = json.loads(line)
+    return ServerProcess(process, facts["target"], facts["token"], log)
+
+
+@contextmanager
+def running(data_dir: Path, *, backend: str = "bubblewrap") -> Iterator[ServerProcess]:
+    """Start a server, and stop it with SIGTERM at the end; it must end well."""
+    server = start(data_dir, backend=backend)
+    try:
+        yield server
+        server.process.terminate()
+        assert server.process.wait(60) == 0, server.log.read_text()
+        assert "Traceback" not in server.log.read_text()
+    finally:
+        server.process.kill()
+        server.process.wait()
+
+
+@contextmanager
+def small_disk(folder: Path, *, byte_count: int) -> Iterator[Path]:
+    """Mount a file system of a few bytes. Needs root, as the tests of the sandbox do."""
+    folder.mkdir(parents=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={byte_count}", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def filled(folder: Path, *, leaving_bytes: int) -> Iterator[None]:
+    """Fill the rest of a small disk for as long as the block runs."""
+    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    ballast = folder / "ballast"
+    with ballast.open("wb") as file:
+        file.write(b"\0" * max(0, free - leaving_bytes))
+    try:
+        yield
+    finally:
+        ballast.unlink()
+
+
+def containers_of(process: subprocess.Popen[bytes]) -> list[str]:
+    """Return the ids of the containers that a server started, dead ones too."""
+    form = '{{.ID}} {{.Label "leakscale.sandbox.owner"}}'
+    listed = subprocess.run(
+        ["docker", "ps", "--all", "--filter", "label=leakscale.sandbox", "--format", form],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line for line in listed.stdout.splitlines() if f"/{process.pid}/" in line]
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one that runs now."""
+    found, pending = [], [pid]
+    while pending:
+        for task in Path(f"/proc/{pending.pop()}/task").iterdir():
+            children = [int(child) for child in (task / "children").read_text().split()]
+            found += children
+            pending += children
+    return found
