@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,3 +112,19 @@ def descendants(pid: int) -> list[int]:
             found += children
             pending += children
     return found
+
+
+def remaining(pids: list[int]) -> list[int]:
+    """Wait until processes are gone, and return those that stay. A zombie is gone: reaping it is its parent's."""
+    deadline = time.monotonic() + 60
+    while (left := [pid for pid in pids if _runs(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def _runs(pid: int) -> bool:
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return facts.rpartition(")")[2].split()[0] != "Z"
