@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -109,7 +109,7 @@ def test_refusals_are_the_same_under_another_truth(client: Client, world: World,
     def messages(edition: World) -> list[str]:
         bank = edition.experiment.banks[0]
         answer = answers_to(bank, edition.families)[0]
-        acts = [
+        acts: list[Callable[[], object]] = [
             lambda: client.banks.submit(bank.name, [type(answer)(answer.family_id, 9, "x")]),
             lambda: client.banks.submit(bank.name, [type(answer)(answer.family_id, 0, "x")]),
             lambda: client.experiments.create(

@@ -1,0 +1,33 @@
+"""A study that takes seconds, and one finished run of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .helpers import demo, write_study
+
+
+@pytest.fixture(scope="session")
+def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two shapes of four families a cell, the tiny model, two epochs."""
+    return write_study(tmp_path_factory.mktemp("study") / "small.toml")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, small_study: Path) -> Path:
+    """The directory of a run that nothing interrupted. Tests look at it and change nothing."""
+    directory = tmp_path_factory.mktemp("finished") / "run"
+    done = demo("--study", str(small_study), "--out", str(directory))
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.fixture(scope="session")
+def summary(finished: Path) -> dict[str, Any]:
+    """Its numbers."""
+    found: dict[str, Any] = json.loads((finished / "summary.json").read_text())
+    return found
