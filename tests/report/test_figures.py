@@ -59,7 +59,7 @@ def test_axis_has_few_round_ticks(span: float) -> None:
     step = nice_step(span)
 
     assert 2 <= span / step <= 5.01
-    assert round(step / 10 ** math.floor(math.log10(step * 1.0001)), 6) in {1, 2, 5}
+    assert round(step / 10 ** math.floor(math.log10(step * 1.0001)), 6) in {1, 2, 2.5, 5}
 
 
 @pytest.mark.parametrize(

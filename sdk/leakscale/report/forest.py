@@ -58,10 +58,10 @@ def forest(blocks: Sequence[Block], *, name: str) -> str:
 
 
 def nice_step(span: float) -> float:
-    """Return the tick distance of 1, 2 or 5 times a power of ten that divides a span into three to six parts."""
+    """Return the tick distance of 1, 2, 2.5 or 5 times a power of ten that divides a span into three to six parts."""
     raw = span / 5
     power = 10.0 ** math.floor(math.log10(raw))
-    return power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+    return power * next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
 
 
 def _axis_of(estimates: Sequence[Estimate]) -> _Axis:
@@ -71,7 +71,7 @@ def _axis_of(estimates: Sequence[Estimate]) -> _Axis:
         bounds += [100 * end for end in ends]
     low, high = min(bounds), max(bounds)
     step = nice_step(max(high - low, 2.0))
-    return _Axis(step * math.floor(low / step - 0.1), step * math.ceil(high / step + 0.1), step)
+    return _Axis(step * math.floor(low / step - 0.05), step * math.ceil(high / step + 0.05), step)
 
 
 def _grid(axis: _Axis, bottom: float) -> list[str]:
