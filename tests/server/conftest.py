@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from leakscale.client import Client
 from leakscale_server.app import RunningServer, serve
 

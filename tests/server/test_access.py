@@ -10,6 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
+
 from leakscale.client import Client
 from leakscale.errors import (
     AuthenticationError,

@@ -13,6 +13,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
+
 from leakscale import errors as sdk_errors
 from leakscale.client.transport import Transport
 from leakscale.errors import REASONS, InvalidRequestError, LeakScaleError, StorageFullError

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
+
 from leakscale.client import Client
 from leakscale.errors import (
     AlreadyDoneError,

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import AlreadyDoneError, LeakScaleError, StorageFullError, UnavailableError
 from leakscale.models import Answer, CertificationRequest, Condition
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from leakscale.models import Condition
 from leakscale_server.core.construction import FamilySlot
 from leakscale_server.errors import IntegrityFailure, Unavailable

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 from leakscale.client import Client
 from leakscale.errors import ConflictError, LeakScaleError
 from leakscale.models import CertificationRequest, Condition, EditionKind, ShapeFile, TrainingRecord

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from leakscale.client import Client
 from leakscale.errors import IntegrityError
 from leakscale.models import Candidate as PublicCandidate

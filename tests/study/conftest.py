@@ -21,8 +21,9 @@ def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(tmp_path_factory: pytest.TempPathFactory, small_study: Path) -> Path:
     """The directory of a run that nothing interrupted. Tests look at it and change nothing."""
     directory = tmp_path_factory.mktemp("finished") / "run"
-    done = demo("--study", str(small_study), "--out", str(directory))
+    done = demo("--json", "--study", str(small_study), "--out", str(directory))
     assert done.returncode == 0, done.stderr
+    (directory.parent / "stdout").write_text(done.stdout)
     return directory
 
 

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from leakscale.cli.entry import run
+
 STUDY = """\
 format = 1
 name = "small"
@@ -45,6 +47,11 @@ def demo(*arguments: str, backend: str = "bubblewrap", **options: Any) -> subpro
     """Run `leakscale demo` to its end."""
     command = [*COMMAND, "demo", "--backend", backend, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT, **options)
+
+
+def demo_here(*arguments: str) -> int:
+    """Run `leakscale demo` in this process, which has torch loaded once; return its exit code."""
+    return run(["demo", "--backend", "bubblewrap", *arguments])
 
 
 def start_demo(*arguments: str, **options: Any) -> subprocess.Popen[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import Seeds, StudyShapes, load_study

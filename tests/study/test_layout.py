@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import ConflictError
 from leakscale.study.config import Study, load_study
 from leakscale.study.layout import open_directory, write_json

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 from leakscale.cli.app import app
 from leakscale.cli.console import Console
@@ -21,17 +25,50 @@ def run(arguments: Sequence[str]) -> int:
     Every exception ends as one line on stderr; LEAKSCALE_DEBUG=1 puts its traceback before it.
     """
     console = Console(as_json="--json" in arguments)
-    try:
-        outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
-    except KeyboardInterrupt:
-        outcome = int(ExitCode.INTERRUPTED)
-    except Exception as error:
-        if os.environ.get("LEAKSCALE_DEBUG") == "1":
-            traceback.print_exc(file=sys.stderr)
-        failure = failure_of(error)
-        console.fail(failure)
-        return int(failure.exit_code)
+    with _interruptible(console):
+        try:
+            outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
+        except KeyboardInterrupt:
+            outcome = int(ExitCode.INTERRUPTED)
+        except Exception as error:
+            if os.environ.get("LEAKSCALE_DEBUG") == "1":
+                traceback.print_exc(file=sys.stderr)
+            failure = failure_of(error)
+            console.fail(failure)
+            return int(failure.exit_code)
     code = outcome if isinstance(outcome, int) else int(ExitCode.OK)
     if code == ExitCode.INTERRUPTED:
         console.fail(interrupted())
     return code
+
+
+@contextmanager
+def _interruptible(console: Console) -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, but end the process at once where it meets an import.
+
+    Native libraries turn an exception in their initialization into errors of their own, or abort. Nothing of ours is
+    half done during an import, and a server of ours stops by itself when we are gone.
+    """
+
+    def interrupt(_number: int, frame: FrameType | None) -> None:
+        if _is_importing(frame):
+            console.fail(interrupted())
+            os._exit(ExitCode.INTERRUPTED)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
