@@ -44,7 +44,7 @@ def confine(limits: Limits, *, null: int, kept: Sequence[int], syscall_filter: F
         os.dup2(null, descriptor)
     _close_all_but(kept)
     cpu = limits.cpu_time_s_max
-    # At the soft limit SIGXCPU can be ignored, at the hard one SIGKILL cannot.
+    # At the soft limit SIGXCPU can be blocked, though not caught, at the hard one SIGKILL cannot.
     _lower(resource.RLIMIT_CPU, cpu, cpu + 1)
     _lower(resource.RLIMIT_AS, limits.memory_bytes_max, limits.memory_bytes_max)
     for name, value in _FIXED_LIMITS:

@@ -6,6 +6,7 @@ The connection is opened once before the first fork and inherited empty, limits 
 
 from __future__ import annotations
 
+import enum
 import sqlite3
 from collections.abc import Iterator, Sequence
 
@@ -14,32 +15,50 @@ from leakscale_sandbox.python_runner import Record, exception_name
 from leakscale_sandbox.sql_policy import LIMITS, Authorizer, check_opening
 from leakscale_sandbox.verdicts import Limits, Verdict
 
-__all__ = ["open_connection", "run_sql"]
+__all__ = ["AS_STORED", "MOVED_OR_REVERSED", "RowOrders", "open_connection", "run_sql"]
 
 _HEAP_BYTES_MAX = 64 << 20
 _STEPS_PER_TICK = 1000
 
 
-def open_connection(*, is_reversed: bool) -> sqlite3.Connection:
-    """Return an empty connection under all limits.
+class _RowOrder(enum.Enum):
+    """How the rows of a fixture come to a statement."""
 
-    Args:
-        is_reversed: Whether unordered selects come in reverse, so that two lanes disagree about any order that a
-            statement left open.
-    """
+    STORED = enum.auto()
+    MOVED = enum.auto()
+    """They lie in reverse, so ties of an ORDER BY, a window or an aggregate fall the other way."""
+    REVERSED = enum.auto()
+    """SQLite scans in reverse wherever no ORDER BY binds it, inside a statement too; ties fall as before."""
+
+
+RowOrders = tuple[_RowOrder, ...]
+
+AS_STORED: RowOrders = (_RowOrder.STORED,)
+"""For even lanes."""
+MOVED_OR_REVERSED: RowOrders = (_RowOrder.MOVED, _RowOrder.REVERSED)
+"""For odd lanes: one after the other, because both at once undo each other."""
+
+
+def open_connection() -> sqlite3.Connection:
+    """Return an empty connection under all limits."""
     connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
     for name, value in LIMITS:
         connection.setlimit(name, value)
     # Temporary files would need a file system, and a heap without a hard limit is bounded by the process only.
     for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", f"hard_heap_limit={_HEAP_BYTES_MAX}"):
         connection.execute(f"PRAGMA {pragma}").close()
-    connection.execute(f"PRAGMA reverse_unordered_selects={int(is_reversed)}").close()
     connection.execute("PRAGMA query_only=ON").close()
     return connection
 
 
 def run_sql(
-    connection: sqlite3.Connection, statement: str, fixtures: Sequence[bytes], *, ordered: bool, limits: Limits
+    connection: sqlite3.Connection,
+    statement: str,
+    fixtures: Sequence[bytes],
+    *,
+    ordered: bool,
+    limits: Limits,
+    row_orders: RowOrders,
 ) -> Iterator[Record]:
     """Execute a statement on each fixture.
 
@@ -49,20 +68,37 @@ def run_sql(
         fixtures: Serialized databases.
         ordered: Whether rows count in the order they came, or as a bag.
         limits: Work, rows and size of one output are enforced here.
+        row_orders: In which orders the rows come; the statement is executed once in each.
 
     Yields:
-        One record a fixture.
+        One record a fixture: of the first order, or ORDER_DEPENDENT if another one gives another record.
     """
     for fixture in fixtures:
-        budget = _Budget(limits.work_steps_max)
-        try:
-            _load(connection, fixture, budget)
-            yield Verdict.RETURNED, _select(connection, statement, ordered=ordered, limits=limits)
-        except Exception as error:
-            yield _failure(error, budget)
-        finally:
-            connection.set_authorizer(None)
-            connection.set_progress_handler(None, 0)
+        first, *others = (
+            _execute(connection, statement, fixture, row_order, ordered=ordered, limits=limits)
+            for row_order in row_orders
+        )
+        yield first if all(other == first for other in others) else (Verdict.ORDER_DEPENDENT, b"rows")
+
+
+def _execute(
+    connection: sqlite3.Connection,
+    statement: str,
+    fixture: bytes,
+    row_order: _RowOrder,
+    *,
+    ordered: bool,
+    limits: Limits,
+) -> Record:
+    budget = _Budget(limits.work_steps_max)
+    try:
+        _load(connection, fixture, row_order, budget)
+        return Verdict.RETURNED, _select(connection, statement, ordered=ordered, limits=limits)
+    except Exception as error:
+        return _failure(error, budget)
+    finally:
+        connection.set_authorizer(None)
+        connection.set_progress_handler(None, 0)
 
 
 class _Budget:
@@ -83,12 +119,27 @@ class _Budget:
         return self._ticks_left < 0
 
 
-def _load(connection: sqlite3.Connection, fixture: bytes, budget: _Budget) -> None:
+def _load(connection: sqlite3.Connection, fixture: bytes, row_order: _RowOrder, budget: _Budget) -> None:
     """Put a fixture in place of the one before. The authorizer is set last: loading attaches, which it denies."""
     connection.deserialize(fixture)
-    names = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    connection.set_authorizer(Authorizer(frozenset(name for (name,) in names if not name.startswith("sqlite_"))))
+    kinds = connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    kinds = [(name, kind) for name, kind in kinds if not name.startswith("sqlite_")]
+    if row_order is _RowOrder.MOVED:
+        _move_rows(connection, [name for name, kind in kinds if kind == "table"])
+    connection.execute(f"PRAGMA reverse_unordered_selects={int(row_order is _RowOrder.REVERSED)}").close()
+    connection.set_authorizer(Authorizer(frozenset(name for name, _ in kinds)))
     connection.set_progress_handler(budget, _STEPS_PER_TICK)
+
+
+def _move_rows(connection: sqlite3.Connection, table_names: Sequence[str]) -> None:
+    """Let the rows of each table lie in reverse; a primary key fixes where they lie, so such a table stays."""
+    connection.execute("PRAGMA query_only=OFF").close()
+    for name in table_names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        columns = connection.execute(f"PRAGMA table_info({quoted})").fetchall()
+        if not any(column[5] for column in columns):
+            connection.execute(f"UPDATE {quoted} SET _rowid_ = -_rowid_").close()  # noqa: S608 - a table's own name
+    connection.execute("PRAGMA query_only=ON").close()
 
 
 def _select(connection: sqlite3.Connection, statement: str, *, ordered: bool, limits: Limits) -> bytes:

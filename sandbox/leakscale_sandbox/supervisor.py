@@ -16,10 +16,11 @@ import struct
 import time
 from dataclasses import dataclass
 
+from leakscale_sandbox.clocks import StoppedClocks
 from leakscale_sandbox.confinement import confine
 from leakscale_sandbox.python_runner import Record, run_python
 from leakscale_sandbox.seccomp import Filter
-from leakscale_sandbox.sql_runner import run_sql
+from leakscale_sandbox.sql_runner import RowOrders, run_sql
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import (
     JOB_HEADER,
@@ -66,8 +67,12 @@ class _Payload:
 class Supervisor:
     """Serves jobs until standard input ends."""
 
-    def __init__(self, *, connection: sqlite3.Connection, syscall_filter: Filter) -> None:
+    def __init__(
+        self, *, connection: sqlite3.Connection, row_orders: RowOrders, clocks: StoppedClocks, syscall_filter: Filter
+    ) -> None:
         self._connection = connection
+        self._row_orders = row_orders
+        self._clocks = clocks
         self._filter = syscall_filter
         self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
@@ -123,8 +128,16 @@ class Supervisor:
             # The other programs of the family stay out of reach from here on.
             os.close(payload.descriptor)
             if header.domain is DomainCode.SQL:
-                records = run_sql(self._connection, source, fixtures, ordered=header.is_ordered, limits=header.limits)
+                records = run_sql(
+                    self._connection,
+                    source,
+                    fixtures,
+                    ordered=header.is_ordered,
+                    limits=header.limits,
+                    row_orders=self._row_orders,
+                )
             else:
+                self._clocks.install()
                 records = run_python(source, fixtures, header.limits)
             body = _bounded(list(records))
             os.pwrite(output, body, 0)

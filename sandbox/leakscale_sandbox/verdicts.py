@@ -29,6 +29,8 @@ class Verdict(enum.StrEnum):
     """The program was still running when its wall-clock time was over. Depends on load."""
     KILLED = "killed"
     """A signal, an exit without a result, or a result that no runner writes."""
+    ORDER_DEPENDENT = "order_dependent"
+    """SQL: the two other orders in which an odd lane reads the rows gave two values. Never on an even lane."""
 
     @property
     def is_deterministic(self) -> bool:
@@ -37,7 +39,14 @@ class Verdict(enum.StrEnum):
 
 
 _DETERMINISTIC = frozenset(
-    {Verdict.RETURNED, Verdict.EXCEPTION, Verdict.REFUSED_TYPE, Verdict.WORK_BUDGET, Verdict.OUTPUT_LIMIT}
+    {
+        Verdict.RETURNED,
+        Verdict.EXCEPTION,
+        Verdict.REFUSED_TYPE,
+        Verdict.WORK_BUDGET,
+        Verdict.OUTPUT_LIMIT,
+        Verdict.ORDER_DEPENDENT,
+    }
 )
 
 

@@ -7,6 +7,7 @@ differ in it.
 from __future__ import annotations
 
 import ctypes
+import datetime
 import gc
 import json
 import os
@@ -17,10 +18,11 @@ import sys
 from dataclasses import dataclass
 
 from leakscale_sandbox.canonical import CANONICAL_VERSION
+from leakscale_sandbox.clocks import FIRST_NS, SECOND_NS, StoppedClocks
 from leakscale_sandbox.preloaded import preload
 from leakscale_sandbox.python_runner import learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
-from leakscale_sandbox.sql_runner import open_connection, run_sql
+from leakscale_sandbox.sql_runner import AS_STORED, MOVED_OR_REVERSED, open_connection, run_sql
 from leakscale_sandbox.supervisor import Supervisor
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
@@ -47,8 +49,8 @@ WHERE t.n IN (SELECT max(n) FROM t) ORDER BY 2 DESC, 1 LIMIT 5
 class WorkerConfiguration:
     """What the server decides about a worker besides its environment."""
 
-    is_reversed: bool = False
-    """Whether unordered SQL selects come in reverse."""
+    is_second: bool
+    """Whether this is a lane of the second pass: SQL rows come in other orders, Python's clocks show another moment."""
 
 
 def main() -> None:
@@ -57,8 +59,14 @@ def main() -> None:
     _harden()
     preload()
     learn_exceptions()
-    connection = open_connection(is_reversed=configuration.is_reversed)
-    supervisor = Supervisor(connection=connection, syscall_filter=build_filter())
+    _require_python_datetime()
+    connection = open_connection()
+    supervisor = Supervisor(
+        connection=connection,
+        row_orders=MOVED_OR_REVERSED if configuration.is_second else AS_STORED,
+        clocks=StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS),
+        syscall_filter=build_filter(),
+    )
     greeting = encode_greeting(_facts(connection))
     _warm_up(connection)
     # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
@@ -83,6 +91,17 @@ def _harden() -> None:
     # PID 1 with the default action is not reached by signals from inside the namespace; a Python handler would be.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.clear()
+
+
+def _require_python_datetime() -> None:
+    """Check that `datetime` is the one written in Python, which asks `time` and not the kernel.
+
+    Raises:
+        RuntimeError: If it is not: its clock could not be stopped.
+    """
+    if isinstance(vars(datetime.datetime)["now"], classmethod):
+        return
+    raise RuntimeError("datetime must be written in Python here")
 
 
 def _facts(connection: sqlite3.Connection) -> dict[str, object]:
@@ -114,6 +133,9 @@ def _warm_up(connection: sqlite3.Connection) -> None:
     database.close()
     records = list(run_python(_WARM_UP_PYTHON, [json.dumps(fixture).encode()] * 2, Limits()))
     for ordered in (True, False):
-        records += run_sql(connection, _WARM_UP_SQL, [serialized] * 2, ordered=ordered, limits=Limits())
+        for row_orders in (AS_STORED, MOVED_OR_REVERSED):
+            records += run_sql(
+                connection, _WARM_UP_SQL, [serialized] * 2, ordered=ordered, limits=Limits(), row_orders=row_orders
+            )
     if any(verdict is not Verdict.RETURNED for verdict, _ in records):
         raise RuntimeError(f"an honest program fails in this sandbox: {records}")

@@ -52,8 +52,8 @@ def syscall(number_x86: int, number_arm: int, *arguments: str) -> str:
     """Return a body that makes one raw system call; it can only come back if the filter let it through."""
     joined = "".join(f", {argument}" for argument in arguments)
     return (
-        "import ctypes, os\n"
-        f"number = {number_x86} if os.uname().machine == 'x86_64' else {number_arm}\n"
+        "import ctypes, sys\n"
+        f"number = {number_x86} if sys.implementation._multiarch.startswith('x86_64') else {number_arm}\n"
         f"return ['came back', ctypes.CDLL(None).syscall(number{joined})]"
     )
 
@@ -144,6 +144,22 @@ PYTHON_CASES = [
         "CPU time",
         cpu_time_s_max=1,
     ),
+    # What it would answer depends on how far this machine comes in a second.
+    ends(
+        "loop that answers when its time is over",
+        "import signal\ndef end(*_): raise InterruptedError\n"
+        "try: signal.signal(signal.SIGXCPU, end)\nexcept PermissionError: pass\n"
+        "try:\n    while True: pass\nexcept InterruptedError: return 'over'",
+        Verdict.CPU_LIMIT,
+        "CPU time",
+        cpu_time_s_max=1,
+    ),
+    ends(
+        "alarm at the end of its time",
+        "import signal\nsignal.signal(signal.SIGTERM, lambda *_: None)\nsignal.signal(signal.SIGXCPU, lambda *_: None)",
+        Verdict.EXCEPTION,
+        "PermissionError",
+    ),
     ends(
         "regular expression",
         "import re\nre.match(r'(a+)+$', 'a' * 64 + 'b')",
@@ -178,7 +194,48 @@ PYTHON_CASES = [
     ends("read of another process", syscall(310, 270, "1", "0", "0", "0", "0", "0"), Verdict.KILLED, "SIGSYS"),
     ends("mount", syscall(165, 40, "0", "0", "0", "0", "0"), Verdict.KILLED, "SIGSYS"),
     ends("new namespace", syscall(272, 97, "0x10000000"), Verdict.KILLED, "SIGSYS"),
+    ends("system's load", syscall(99, 179, "bytes(256)"), Verdict.KILLED, "SIGSYS"),
+    ends("processor time of the C library", syscall(100, 153, "bytes(64)"), Verdict.KILLED, "SIGSYS"),
     ends("x32 call", "import ctypes\nreturn ctypes.CDLL(None).syscall(0x40000000 + 39)", Verdict.KILLED, "SIGSYS"),
+    # --- what this host, this worker and this moment are
+    returns(
+        "process numbers",
+        "import os, threading\nreturn [os.getpid(), os.getppid(), threading.get_native_id()]",
+        [0, 0, 0],
+    ),
+    ends("kernel's release", "import os\nreturn list(os.uname())", Verdict.EXCEPTION, "PermissionError"),
+    ends("usage", "import resource\nreturn resource.getrusage(0)[2]", Verdict.EXCEPTION, "PermissionError"),
+    ends("process times", "import os\nreturn list(os.times())", Verdict.EXCEPTION, "PermissionError"),
+    returns(
+        "elapsed time",
+        "import time\nnames = ('time', 'monotonic', 'perf_counter', 'process_time', 'thread_time')\n"
+        "starts = [getattr(time, name)() for name in names]\nsum(range(10 ** 6))\n"
+        "return [getattr(time, name)() - start for name, start in zip(names, starts)]",
+        [0.0] * 5,
+    ),
+    returns(
+        "dates that are given",
+        "import calendar, datetime, time\nd = datetime.datetime(2024, 2, 29, 12, 30, tzinfo=datetime.timezone.utc)\n"
+        "return [repr(d), d.isoformat(), str(d + datetime.timedelta(days=366)), d.timestamp(), f'{d:%a %d %b %Y}',"
+        " time.strftime('%Y', (2020, 1, 1, 0, 0, 0, 2, 1, 0)), time.gmtime(86400).tm_mday, time.ctime(0),"
+        " calendar.monthrange(2023, 2)[1], datetime.date.fromisoformat('2024-03-01').toordinal(),"
+        " isinstance(d, datetime.date), type(d).__name__, datetime.datetime.fromtimestamp(0).year]",
+        [
+            "datetime.datetime(2024, 2, 29, 12, 30, tzinfo=datetime.timezone.utc)",
+            "2024-02-29T12:30:00+00:00",
+            "2025-03-01 12:30:00+00:00",
+            1709209800.0,
+            "Thu 29 Feb 2024",
+            "2020",
+            2,
+            "Thu Jan  1 00:00:00 1970",
+            28,
+            738946,
+            True,
+            "datetime",
+            1970,
+        ],
+    ),
     # --- files and descriptors
     returns("reads", _TRY_OPEN.format(attempts=_READS), [_PERMISSION] * len(_READS)),
     returns("writes", _TRY_OPEN.format(attempts=_WRITES), [_PERMISSION] * len(_WRITES)),

@@ -140,6 +140,83 @@ def test_lanes_disagree_about_what_a_program_leaves_to_chance(pool: SandboxPool)
         assert pool.run(job, lane=0) == pool.run(job, lane=0)
 
 
+CLOCKS = [
+    "time.time()",
+    "time.time_ns()",
+    "time.monotonic() // 86400",
+    "time.perf_counter_ns() // 10**15",
+    "time.clock_gettime(time.CLOCK_REALTIME)",
+    "time.gmtime().tm_year",
+    "time.localtime(None)[1]",
+    "time.strftime('%d')",
+    "time.asctime()",
+    "time.ctime()[:3]",
+    "str(datetime.date.today())",
+    "datetime.date.today().weekday() >= 5",
+    "datetime.date.today() > datetime.date(2024, 1, 1)",
+    "calendar.isleap(datetime.datetime.now().year)",
+    "datetime.datetime.utcnow().hour < 12",
+    "datetime.datetime.now(datetime.timezone.utc).minute",
+    "datetime.datetime.now().microsecond % 2",
+    "datetime.datetime.today().day % 2",
+    "(datetime.date.today() - datetime.date(1980, 5, 5)).days // 365",
+    "[type(d).today().month for d in [datetime.date(2020, 1, 1)]]",
+]
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_lanes_disagree_about_the_time(pool: SandboxPool, clock: str) -> None:
+    """Two passes are a second apart: what reads the date would agree today, be certified, and differ tomorrow."""
+    job = a_python_job(f"import calendar, datetime, time\ndef transform(records):\n    return {clock}")
+
+    first, second = (pool.run(job, lane=lane)[0][0] for lane in (0, 1))
+
+    assert value_of(first) != value_of(second)
+    assert pool.run(job, lane=0)[0][0] == first
+
+
+# Each leaves open which of two rows comes first; an ORDER BY, even one of a tie, keeps SQLite from scanning backwards.
+OPEN_ORDERS = [
+    "SELECT name FROM t ORDER BY length(name)",
+    "SELECT length(name) AS n, group_concat(name) FROM t GROUP BY n ORDER BY n",
+    "SELECT length(name) AS n, name FROM t GROUP BY n ORDER BY n",
+    "SELECT name, row_number() OVER (ORDER BY length(name)) FROM t ORDER BY name",
+    "SELECT name, lag(name) OVER (PARTITION BY length(name)) FROM t ORDER BY name",
+    "SELECT name FROM t ORDER BY length(name) DESC LIMIT 1",
+    "SELECT name, max(length(name)) FROM t ORDER BY name",
+    "SELECT sum(amount) FROM t GROUP BY length(name) ORDER BY 1",
+    "SELECT rowid, name FROM t ORDER BY name",
+    "SELECT (SELECT name FROM t AS o WHERE length(o.name) = length(t.name)) FROM t ORDER BY id",
+    "WITH c AS MATERIALIZED (SELECT name FROM t ORDER BY name) SELECT group_concat(name) FROM c",
+]
+ROWS = """DROP TABLE t; CREATE TABLE t (id INTEGER, name TEXT, amount REAL);
+INSERT INTO t VALUES (4, 'aa', 0.1), (2, 'bb', 0.2), (9, 'cc', 1e17), (1, 'dd', -1e17)"""
+
+
+@pytest.mark.parametrize("statement", OPEN_ORDERS)
+def test_lanes_disagree_about_rows_that_tie(pool: SandboxPool, statement: str) -> None:
+    """An ORDER BY that is not total gives the rows as they happen to lie; no prompt says how they lie."""
+    job = an_sql_job(statement, fixtures=(a_database(ROWS),))
+
+    first, second = (pool.run(job, lane=lane)[0][0] for lane in (0, 1))
+
+    assert first.verdict is Verdict.RETURNED
+    assert (second.verdict, second.output) != (first.verdict, first.output)
+    assert second.verdict.is_deterministic
+
+
+def test_lanes_agree_about_rows_in_a_total_order(pool: SandboxPool) -> None:
+    """Moving the rows of a table must not change what the statement says."""
+    statement = """
+        SELECT name, amount, rank() OVER (ORDER BY amount, id) AS r, (SELECT count(*) FROM t AS o WHERE o.id < t.id)
+        FROM t ORDER BY length(name), name
+    """
+    job = an_sql_job(statement, fixtures=(a_database(ROWS), a_database()))
+
+    assert pool.run(job, lane=0) == pool.run(job, lane=1)
+    assert {one.verdict for one in pool.run(job, lane=1)[0]} == {Verdict.RETURNED}
+
+
 def test_lanes_agree_about_a_bag(pool: SandboxPool) -> None:
     """A family whose rows have no order is certified as a bag."""
     job = an_sql_job("SELECT name, amount FROM t", ordered=False)

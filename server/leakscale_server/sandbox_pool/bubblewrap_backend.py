@@ -65,7 +65,7 @@ class BubblewrapBackend:
         command = [
             *self._jail(PYTHONHASHSEED=str(settings.hash_seed)),
             INTERPRETER,
-            *interpreter_arguments(is_reversed=settings.is_reversed),
+            *interpreter_arguments(is_second=settings.is_second),
         ]
         try:
             channel = PipeChannel(self._starter.submit(_start, command).result())

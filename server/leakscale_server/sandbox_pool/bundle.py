@@ -16,6 +16,7 @@ _MODULE_NAMES = (
     "verdicts",
     "wire",
     "canonical",
+    "clocks",
     "seccomp",
     "confinement",
     "preloaded",
@@ -29,6 +30,8 @@ _PACKAGE = "leakscale_sandbox"
 _BOOTSTRAP = """\
 import sys
 from types import ModuleType
+# In C, datetime asks the kernel for the time; in Python it asks the module time, which a lane stops.
+sys.modules["_datetime"] = None
 def load(name, source):
     module = sys.modules[name] = ModuleType(name)
     module.__path__ = []
@@ -57,11 +60,11 @@ def worker_digest() -> str:
     return "sha256:" + hashlib.sha256(worker_source().encode()).hexdigest()
 
 
-def interpreter_arguments(*, is_reversed: bool) -> list[str]:
+def interpreter_arguments(*, is_second: bool) -> list[str]:
     """Return the arguments of the interpreter that start a worker.
 
     Args:
-        is_reversed: Whether this lane reverses unordered SQL selects.
+        is_second: Whether this is a lane of the second pass.
     """
     # -s -S -P keep site packages and the working folder away; -I would too, but it ignores PYTHONHASHSEED.
-    return ["-s", "-S", "-P", "-c", worker_source(), f'{{"is_reversed": {"true" if is_reversed else "false"}}}']
+    return ["-s", "-S", "-P", "-c", worker_source(), f'{{"is_second": {"true" if is_second else "false"}}}']

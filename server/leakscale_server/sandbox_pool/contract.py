@@ -181,7 +181,8 @@ class Backend(Protocol):
         """Start one warm worker.
 
         Args:
-            lane: Lane number, from 0. It decides PYTHONHASHSEED and, for odd lanes, reversed unordered selects.
+            lane: Lane number, from 0. It decides PYTHONHASHSEED and, for odd lanes, other orders of SQL rows and other
+                clocks.
 
         Raises:
             LaneError: If the worker cannot be started.

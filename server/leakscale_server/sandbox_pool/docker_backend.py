@@ -97,7 +97,7 @@ class DockerBackend:
     def _create(self, settings: LaneSettings) -> Container:
         return self._client.containers.create(
             self._image_id,
-            interpreter_arguments(is_reversed=settings.is_reversed),
+            interpreter_arguments(is_second=settings.is_second),
             user=f"{USER_ID}:{USER_ID}",
             environment={"PYTHONHASHSEED": str(settings.hash_seed)},
             labels={CONTAINER_LABEL: "1", OWNER_LABEL: self._owner},

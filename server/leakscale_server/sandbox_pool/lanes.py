@@ -18,12 +18,13 @@ class LaneSettings:
     """Two passes of one job on lanes with other settings must give the same bytes, or the job is nondeterministic."""
 
     hash_seed: int
-    is_reversed: bool
+    is_second: bool
+    """Whether rows come in other orders and clocks show another moment."""
 
     @classmethod
     def of(cls, lane: int) -> LaneSettings:
         """Return the settings of a lane, the same in every run: a verdict must not depend on chance."""
-        return cls(hash_seed=lane + 1, is_reversed=lane % 2 == 1)
+        return cls(hash_seed=lane + 1, is_second=lane % 2 == 1)
 
 
 def seconds_left(deadline: float) -> float:

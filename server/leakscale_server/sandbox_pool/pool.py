@@ -31,8 +31,8 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 class SandboxPool:
     """Warm workers, leased one job at a time. Safe to use from many threads.
 
-    Lanes differ in their hash seed, and odd lanes reverse unordered SQL selects: run a job on an even and on an odd
-    lane and compare the bytes to find what it left to chance.
+    Lanes differ in their hash seed, and odd lanes in the order of SQL rows and in what the clocks show: run a job on an
+    even and on an odd lane and compare the bytes to find what it left to chance.
     """
 
     def __init__(self, backend: Backend, *, lane_count: int = 2) -> None:
