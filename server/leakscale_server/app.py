@@ -15,6 +15,7 @@ from typing import Final
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
 from leakscale.v1 import (
     bank_service_pb2_grpc,
     certification_service_pb2_grpc,
@@ -24,7 +25,6 @@ from leakscale.v1 import (
     ledger_service_pb2_grpc,
     server_service_pb2_grpc,
 )
-
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.editions import EditionRegistry

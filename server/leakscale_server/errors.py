@@ -22,6 +22,7 @@ from typing import ClassVar, Final
 import grpc
 from google.protobuf import any_pb2, duration_pb2
 from google.rpc import code_pb2, error_details_pb2, status_pb2
+
 from leakscale.v1 import enums_pb2
 
 __all__ = [

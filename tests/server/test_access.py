@@ -168,7 +168,7 @@ def test_idle_streams_leave_threads_for_everybody_else(tmp_path: Path) -> None:
     with serve(config) as running, contextlib.ExitStack() as stack:
         client = stack.enter_context(Client(running.target, token=running.token))
         stack.callback(release.set)
-        idle = [threading.Thread(target=drain, args=(client, silence())) for _ in range(2)]
+        idle = [threading.Thread(target=drain, args=(client, silence)) for _ in range(2)]
         for thread in idle:
             thread.start()
         with pytest.raises(BusyError, match="2 streams are open"):
@@ -183,10 +183,10 @@ def test_idle_streams_leave_threads_for_everybody_else(tmp_path: Path) -> None:
         assert list(client.families.certify("editions/none", [])) == []
 
 
-def drain(client: Client, requests: Iterator[CertificationRequest]) -> None:
+def drain(client: Client, requests: Callable[[], Iterator[CertificationRequest]]) -> None:
     while True:
         try:
-            list(client.families.certify("editions/none", requests))
+            list(client.families.certify("editions/none", requests()))
             return
         except BusyError:  # the call that asks whether both have begun is a stream too
             continue

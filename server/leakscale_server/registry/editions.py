@@ -12,7 +12,6 @@ from typing import Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Condition, Family
-
 from leakscale_server.core.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen

@@ -10,7 +10,6 @@ from typing import Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Answer, Domain, ModelState
-
 from leakscale_server.errors import AlreadyDone, DigestConflict, InvalidRequest, NotFound, NotSealed
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import check_id

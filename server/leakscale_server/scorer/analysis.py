@@ -16,7 +16,6 @@ from leakscale.digests import canonical_json
 from leakscale.models import Answer, Condition, Domain, Family, ModelState
 from leakscale.scoring import choice_index
 from leakscale.stats import Interval, Outcomes, difference_in_differences
-
 from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.experiments import Experiment, answers_digest
 

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Domain
-
 from leakscale_server.core.acceptance import Accepted, Rejection, RejectionReason, Scoring, assess
 from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
 from leakscale_server.core.construction import Construction, FamilySlot, construct

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.models import Condition, Family, TrainingRecord
-
 from leakscale_server.core.acceptance import Rejection
 from leakscale_server.core.commitments import truth_leaf
 from leakscale_server.core.construction import FamilySlot, public_family, require_unique

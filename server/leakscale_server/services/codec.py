@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
+
 from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring, TrainingRecord
 from leakscale.v1 import (
     certification_service_pb2,
@@ -15,7 +16,6 @@ from leakscale.v1 import (
     experiment_service_pb2,
     resources_pb2,
 )
-
 from leakscale_server.core.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import PAGE_SIZE_MAX

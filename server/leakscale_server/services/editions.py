@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import grpc
+
 from leakscale.v1 import (
     certification_service_pb2,
     certification_service_pb2_grpc,
     edition_service_pb2,
     edition_service_pb2_grpc,
 )
-
 from leakscale_server.core.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import FAMILIES_PER_PAGE

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 import grpc
+
 from leakscale.models import Answer
 from leakscale.v1 import (
     bank_service_pb2,
@@ -13,7 +14,6 @@ from leakscale.v1 import (
     experiment_service_pb2,
     experiment_service_pb2_grpc,
 )
-
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.names import parse

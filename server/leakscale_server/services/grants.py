@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import grpc
-from leakscale.v1 import grant_service_pb2, grant_service_pb2_grpc
 
+from leakscale.v1 import grant_service_pb2, grant_service_pb2_grpc
 from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.grants import GrantRegistry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import grpc
+
 from leakscale import __version__
 from leakscale.v1 import (
     ledger_service_pb2,
@@ -11,7 +12,6 @@ from leakscale.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
-
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.experiments import CASES_PER_MESSAGE_MAX
 from leakscale_server.sandbox_pool import SandboxPool

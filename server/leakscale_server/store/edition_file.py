@@ -12,8 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from leakscale.models import Candidate, Domain, Family, Ring
 from sqlite_utils import Database
+
+from leakscale.models import Candidate, Domain, Family, Ring
 
 __all__ = ["FrozenFamily", "file_digest", "read_families", "write_edition_file"]
 
