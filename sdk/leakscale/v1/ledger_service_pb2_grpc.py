@@ -5,7 +5,7 @@ import warnings
 
 from leakscale.v1 import ledger_service_pb2 as leakscale_dot_v1_dot_ledger__service__pb2
 
-GRPC_GENERATED_VERSION = '1.82.3'
+GRPC_GENERATED_VERSION = '1.81.1'
 GRPC_VERSION = grpc.__version__
 _version_not_supported = False
 
