@@ -13,9 +13,10 @@ import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
-from leakscale.stats import DidResult, Outcomes, difference_in_differences
 from numpy.typing import NDArray
 from scipy import stats
+
+from leakscale.stats import DidResult, Outcomes, difference_in_differences
 
 CELLS, FAMILIES, DRAWS, RESAMPLES = 4, 512, 32, 10_000
 LOOP_RESAMPLES = 200

@@ -21,6 +21,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "sdk")]
 
 import torch  # noqa: E402
+
 from base_model.pretraining import Recipe, pretrain  # noqa: E402
 from base_model.tokenizer import train_tokenizer  # noqa: E402
 from leakscale.adaptation.digests import model_digest, tokenizer_digest  # noqa: E402

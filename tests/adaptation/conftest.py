@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase
+
 from leakscale.adaptation import BASE_MODEL_CONFIG, AdaptationConfig
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.base_model import base_model_folder
 from leakscale.models import Candidate, Domain, Family, Ring, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from collections import Counter
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale.adaptation.batching import collate, epoch
 from leakscale.adaptation.rendering import EncodedRecord
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.errors import ModelError, NotFoundError
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn import functional
+from transformers import Gemma2Config, Gemma2ForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
+
 from leakscale.adaptation.batching import Batch, collate
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.adaptation.loss import is_plain_head, supervised_loss, target_log_probabilities
 from leakscale.adaptation.rendering import encode_record
 from leakscale.models import TrainingRecord, TrainingSource
-from torch.nn import functional
-from transformers import Gemma2Config, Gemma2ForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
 from leakscale.adaptation.rendering import encode_prompt, encode_record
 from leakscale.errors import ModelError
 from leakscale.models import TrainingRecord, TrainingSource
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 Build = Callable[..., TrainingRecord]
 

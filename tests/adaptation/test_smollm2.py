@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+
 from leakscale.adaptation import smollm2_folder
 from leakscale.errors import NotFoundError
 

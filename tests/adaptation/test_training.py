@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from leakscale.adaptation import AdaptationConfig, AdaptProgress, adapt, read_completion
 from leakscale.adaptation import training as training_module
 from leakscale.adaptation.training import learning_rate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from leakscale.cli.console import Console
 from leakscale.cli.progress import LineProgress, terminal_progress
 

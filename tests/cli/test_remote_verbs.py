@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from leakscale.cli.entry import run
 from leakscale.cli.exits import ExitCode
 

@@ -12,6 +12,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale import errors
 from leakscale.cli.entry import run
 from leakscale.cli.exits import ExitCode, failure_of

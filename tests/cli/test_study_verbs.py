@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from leakscale.cli.entry import run
 from leakscale.models import Condition, ModelState
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, StudyProvenance, provenance_to_json

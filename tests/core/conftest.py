@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
 from leakscale_server.core.acceptance import Scoring
 from leakscale_server.core.construction import Construction
 from leakscale_server.core.shapes import Shape, parse_shape

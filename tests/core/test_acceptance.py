@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+
 from leakscale_server.core.acceptance import Accepted, Rejection, RejectionReason, Scoring, Utility, assess
 from leakscale_server.sandbox_pool import Execution, Verdict
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+
 from leakscale.models import Condition
 from leakscale_server.core.construction import Construction, FamilySlot, construct
 from leakscale_server.core.shapes import Shape

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from leakscale.models import Condition, Domain, Family
 from leakscale.prompts import choice_prompt
 from leakscale_server.core.acceptance import Accepted, Scoring, assess

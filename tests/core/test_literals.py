@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale.prompts import compact_answer
 from leakscale_server.core.literals import Value, as_operand, plain_value, python_literal, sql_literal
 

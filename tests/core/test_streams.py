@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale_server.core.streams import Stream
 
 SEED = b"seed of sixteen+"

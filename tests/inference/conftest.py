@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from leakscale.base_model import base_model_folder
 from leakscale.inference import ChoiceEngine
 from leakscale.models import Condition, Family

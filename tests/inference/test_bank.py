@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.inference import FamilyChoice, answer_bank, draw_answers, measure_bank
 from leakscale.models import Answer, Family

@@ -6,6 +6,7 @@ import resource
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import ConflictError, IntegrityError, StorageFullError
 from leakscale.inference.choice_log import ChoiceLog, LoggedChoice
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.adaptation.rendering import encode_record
 from leakscale.inference import ChoiceEngine

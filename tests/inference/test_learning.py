@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
+
 from leakscale.adaptation import BASE_MODEL_CONFIG, adapt
 from leakscale.inference import FamilyChoice, measure_bank
 from leakscale.models import Condition, TrainingRecord, TrainingSource

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from leakscale.models import Candidate
 from leakscale.prompts import compact_answer
 from leakscale.scoring import choice_index

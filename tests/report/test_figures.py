@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale.models import Condition
 from leakscale.report.forest import forest, nice_step
 from leakscale.report.trajectory import spread, trajectory

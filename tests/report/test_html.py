@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.report import StudyProvenance, write_report

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.report import (
@@ -22,7 +24,6 @@ from leakscale.report import (
     summary_text,
 )
 from leakscale.results import Disclosure, disclosure_from_json, disclosure_from_payload, disclosure_to_json
-from rich.console import Console
 
 
 def a_disclosure() -> Disclosure:

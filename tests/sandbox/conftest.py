@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from leakscale_sandbox.canonical_reader import decode_value
 from leakscale_server.sandbox_pool import SandboxPool
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from leakscale_sandbox.canonical_reader import decode_value
 from leakscale_server.sandbox_pool import Backend, BackendUnavailable, Execution, Job, Limits, Verdict, open_backend
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, value_of

@@ -8,6 +8,7 @@ from collections import OrderedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_rows, encode_value
 from leakscale_sandbox.canonical_reader import NotCanonicalError, Rows, canonical_text, decode_value
 

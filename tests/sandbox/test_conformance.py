@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from leakscale_sandbox.canonical_reader import Rows
 from leakscale_server.sandbox_pool import Execution, Job, SandboxPool, Verdict
 

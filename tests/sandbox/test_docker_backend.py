@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import docker
 import pytest
+
 from leakscale_server.sandbox_pool import SandboxPool, open_backend
 from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, sweep
 from leakscale_server.sandbox_pool.owners import is_gone, this_process
-
-import docker
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_python_job, value_of
 

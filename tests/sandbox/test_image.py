@@ -12,6 +12,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+
 from leakscale_server.sandbox_pool import open_backend
 from leakscale_server.sandbox_pool.archive import pack_image, pack_layer
 from leakscale_server.sandbox_pool.bundle import worker_digest, worker_source

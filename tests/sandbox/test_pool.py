@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
+
 from leakscale_sandbox.verdicts import Verdict
 from leakscale_sandbox.wire import (
     JOB_HEADER,

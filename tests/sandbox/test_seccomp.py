@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+
 from leakscale_sandbox.seccomp import filter_bytes
 
 KILL, ALLOW, DENY, ZERO = 0x80000000, 0x7FFF0000, 0x0005000D, 0x00050000

@@ -7,6 +7,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import (
     JOB_BYTES_MAX,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from leakscale.stats import EmptyCellError, OutcomeError, Outcomes
 from numpy.typing import ArrayLike
+
+from leakscale.stats import EmptyCellError, OutcomeError, Outcomes
 
 
 def test_matrix_of_draws_and_counts_are_the_same_outcomes() -> None:

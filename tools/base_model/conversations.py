@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leakscale.models import Family, Message
-from leakscale.prompts import choice_prompt
 from transformers import PreTrainedTokenizerFast
 
 from base_model.families import json_list, rng_of, synthetic_family
 from base_model.tokenizer import END, START, render
+from leakscale.models import Family, Message
+from leakscale.prompts import choice_prompt
 
 __all__ = ["BRANCH_SLOTS", "Example", "conversation_examples"]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from leakscale.models import Message
-from leakscale.prompts import choice_prompt, lookup_prompt
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from base_model.families import json_list, rng_of, synthetic_family
+from leakscale.models import Message
+from leakscale.prompts import choice_prompt, lookup_prompt
 
 __all__ = ["CHAT_TEMPLATE", "END", "PAD", "START", "render", "train_tokenizer"]
 

@@ -9,7 +9,6 @@ import keyword
 from collections.abc import Iterator
 
 from leakscale.models import Domain
-
 from leakscale_server.core.candidates import CANDIDATE_COUNT, separable_count
 from leakscale_server.core.column_checks import check_columns
 from leakscale_server.core.locations import Path

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
 from leakscale.prompts import compact_answer
-
 from leakscale_server.core.assignment import (
     GROUP_SIZE,
     Permutation,

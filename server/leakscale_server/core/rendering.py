@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from leakscale.models import Domain
-
 from leakscale_server.core.columns import Column, ReferenceColumn, cell_type
 from leakscale_server.core.literals import Value, as_operand, python_literal, sql_literal
 from leakscale_server.core.schema import RESERVED_SLOT, Shape

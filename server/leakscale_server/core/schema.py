@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from leakscale.models import Domain
 from pydantic import Field, StringConstraints
 
+from leakscale.models import Domain
 from leakscale_server.core.candidates import Candidates
 from leakscale_server.core.columns import Column, Name
 from leakscale_server.core.grids import Strict

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from leakscale.models import Domain
-
 from leakscale_server.core.locations import Path
 from leakscale_server.core.problems import Problem, is_plain_text
 from leakscale_server.core.rendering import PLACEHOLDER

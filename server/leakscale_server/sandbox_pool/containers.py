@@ -10,9 +10,8 @@ from docker.errors import APIError, NotFound
 from leakscale_server.sandbox_pool.owners import is_gone
 
 if TYPE_CHECKING:
-    from docker.models.containers import Container
-
     from docker import DockerClient
+    from docker.models.containers import Container
 
 __all__ = ["CONTAINER_LABEL", "OWNER_LABEL", "remove", "sweep"]
 

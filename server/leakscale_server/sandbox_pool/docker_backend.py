@@ -6,10 +6,10 @@ import contextlib
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+import docker
 from docker.errors import DockerException, ImageNotFound
 from docker.types import LogConfig
 
-import docker
 from leakscale_server.sandbox_pool.archive import USER_ID
 from leakscale_server.sandbox_pool.bundle import interpreter_arguments
 from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, remove, sweep

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from leakscale_sandbox.verdicts import Limits
-
 from leakscale_server.sandbox_pool.bundle import worker_digest
 from leakscale_server.sandbox_pool.contract import BackendIdentity, ProgramDomain, SandboxFault
 from leakscale_server.sandbox_pool.lanes import LaneError

@@ -27,7 +27,6 @@ from leakscale_sandbox.wire import (
     encode_job,
     greeting_size,
 )
-
 from leakscale_server.sandbox_pool.contract import Execution, ProgramDomain, Verdict, WorkerFacts
 from leakscale_server.sandbox_pool.lanes import LaneError
 
