@@ -240,6 +240,7 @@ def test_a_fault_in_an_sql_shape_is_named(old: str, new: str, line: int, field: 
         ('"ij"]', "7]", 8, "candidates.pool[4]", "valid string"),
         ('"ij"]', '"ab"]', 8, "candidates.pool[4]", "distinct"),
         ("length = [2, 3]", "length = [3, 2]", 17, "records.fields[0].length", "at least the fewest"),
+        ('"abcdefghij"', '"a\\u0000b"', 16, "records.fields[0].alphabet", "printable"),
         ("[records]\nrows = [4, 8]", "[records]", 10, "records.rows", "is required"),
         ("def transform", "def transfrom", 22, "rings.R0.program", "define transform(records) once"),
         ("def transform(records)", "def transform()", 22, "rings.R0.program", "with one argument"),

@@ -12,6 +12,7 @@ from leakscale_server.core.locations import Path
 from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid, is_plain_text
 from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Shape
+from leakscale_server.core.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
 
 __all__ = ["check_columns"]
 
@@ -19,6 +20,7 @@ __all__ = ["check_columns"]
 def check_columns(shape: Shape) -> Iterator[Problem]:
     """Check row counts, and each column by itself and against what it refers to."""
     yield from _check_rows(shape)
+    yield from _check_size(shape)
     yield from _check_taken(shape)
     for path, column in all_columns(shape):
         yield from check_grid(column, path)
@@ -26,8 +28,12 @@ def check_columns(shape: Shape) -> Iterator[Problem]:
         match column:
             case ChoiceColumn(values=values):
                 yield from _check_choice(shape, values, path)
-            case TextColumn(length=length) if length[1] < length[0]:
-                yield Problem((*path, "length"), f"the most letters must be at least the fewest, {length[0]}", length)
+            case TextColumn(length=length, alphabet=alphabet):
+                if length[1] < length[0]:
+                    rule = f"the most letters must be at least the fewest, {length[0]}"
+                    yield Problem((*path, "length"), rule, length)
+                if not is_plain_text(alphabet):
+                    yield Problem((*path, "alphabet"), "text must be printable", alphabet)
             case ReferenceColumn():
                 yield from _check_reference(shape, column, path)
 
@@ -41,6 +47,15 @@ def _check_rows(shape: Shape) -> Iterator[Problem]:
     for holder, (fewest, most) in holders:
         if most < fewest:
             yield Problem((*holder, "rows"), f"the most rows must be at least the fewest, {fewest}", most)
+
+
+def _check_size(shape: Shape) -> Iterator[Problem]:
+    byte_count = fixture_bytes_max(shape)
+    if byte_count > FIXTURE_BYTES_MAX:
+        path: Path = ("records", "rows") if shape.records else ("tables",)
+        yield Problem(
+            path, f"must leave a fixture at most {FIXTURE_BYTES_MAX} bytes when texts are longest", byte_count
+        )
 
 
 def _check_taken(shape: Shape) -> Iterator[Problem]:
