@@ -262,7 +262,7 @@ def test_a_guessed_seed_is_refused_in_the_same_words(client: Client, world: Worl
 def test_rejections_do_not_say_which_candidate_is_right(client: Client) -> None:
     """Numbers of a rejection are of the family; `_` stands for what an author may learn."""
     toml = shape_files("python/threshold.toml")[0].toml.replace("{{policy}}", "({{policy}} and 1)")
-    draft = a_draft(client, "equal", shapes=[ShapeFile("equal.toml", toml)])
+    draft = a_draft(client, "indifferent", shapes=[ShapeFile("equal.toml", toml)])
 
     outcomes = list(client.families.certify(draft.name, [CertificationRequest(draft.shape_ids[0], Condition.C0, 0)]))
 
