@@ -39,7 +39,6 @@ def test_a_study_killed_at_every_stage_ends_in_the_same_numbers(
     moments = [
         "server/vault.db",
         "certificates.jsonl",
-        "training",
         "banks/sql-adapted.jsonl",
         "analysis/disclosure.json",
     ]
