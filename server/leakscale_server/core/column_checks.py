@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from leakscale.models import Domain
-
 from leakscale_server.core.columns import ChoiceColumn, Column, ReferenceColumn, TextColumn
 from leakscale_server.core.locations import Path
 from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid, is_plain_text
