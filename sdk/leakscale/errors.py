@@ -7,7 +7,8 @@
     │   ├── NotCertifiedError
     │   ├── NotFrozenError
     │   ├── NotSealedError
-    │   └── AlreadyDoneError
+    │   ├── AlreadyDoneError
+    │   └── BudgetSpentError
     ├── ConflictError                the same name stands for something else already
     ├── AuthenticationError          no token
     ├── PermissionDeniedError        a token the server does not accept
@@ -38,6 +39,7 @@ __all__ = [
     "REASONS",
     "AlreadyDoneError",
     "AuthenticationError",
+    "BudgetSpentError",
     "BusyError",
     "ConflictError",
     "DeadlineError",
@@ -90,6 +92,10 @@ class AlreadyDoneError(PreconditionError):
     """A grant was redeemed, or a bank was sealed, by an earlier request."""
 
 
+class BudgetSpentError(PreconditionError):
+    """A private edition has had all the experiments that it may have."""
+
+
 class ConflictError(LeakScaleError):
     """The same name stands for something else already."""
 
@@ -137,6 +143,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_NOT_FROZEN: NotFrozenError,
     enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
     enums_pb2.ERROR_REASON_ALREADY_DONE: AlreadyDoneError,
+    enums_pb2.ERROR_REASON_BUDGET_SPENT: BudgetSpentError,
     enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
     enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,
     enums_pb2.ERROR_REASON_TOKEN_REFUSED: PermissionDeniedError,

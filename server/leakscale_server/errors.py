@@ -9,8 +9,8 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── NotFrozen          FAILED_PRECONDITION    ├── Unavailable        UNAVAILABLE + RetryInfo
     ├── NotSealed          FAILED_PRECONDITION    ├── StorageFull        RESOURCE_EXHAUSTED
     ├── AlreadyDone        FAILED_PRECONDITION    ├── SandboxUnusable    INTERNAL
-    └── DigestConflict     ALREADY_EXISTS         ├── IntegrityFailure   DATA_LOSS
-                                                  └── Internal           INTERNAL
+    ├── BudgetSpent        FAILED_PRECONDITION    ├── IntegrityFailure   DATA_LOSS
+    └── DigestConflict     ALREADY_EXISTS         └── Internal           INTERNAL
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
 """
@@ -28,6 +28,7 @@ from leakscale.v1 import enums_pb2
 __all__ = [
     "FAULTS",
     "AlreadyDone",
+    "BudgetSpent",
     "DigestConflict",
     "IntegrityFailure",
     "Internal",
@@ -146,6 +147,13 @@ class AlreadyDone(ServerFault):
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
+class BudgetSpent(ServerFault):
+    """A private edition has had all the experiments that it may have."""
+
+    reason = enums_pb2.ERROR_REASON_BUDGET_SPENT
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
 class DigestConflict(ServerFault):
     """The same name stands for something else."""
 
@@ -218,6 +226,7 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     NotFrozen,
     NotSealed,
     AlreadyDone,
+    BudgetSpent,
     DigestConflict,
     TokenMissing,
     TokenRefused,

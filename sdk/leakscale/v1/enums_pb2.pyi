@@ -65,6 +65,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_INTEGRITY_FAILURE: _ClassVar[ErrorReason]
     ERROR_REASON_STORAGE_FULL: _ClassVar[ErrorReason]
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
+    ERROR_REASON_BUDGET_SPENT: _ClassVar[ErrorReason]
 DOMAIN_UNSPECIFIED: Domain
 DOMAIN_SQL: Domain
 DOMAIN_PYTHON: Domain
@@ -103,3 +104,4 @@ ERROR_REASON_SANDBOX_FAULT: ErrorReason
 ERROR_REASON_INTEGRITY_FAILURE: ErrorReason
 ERROR_REASON_STORAGE_FULL: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
+ERROR_REASON_BUDGET_SPENT: ErrorReason

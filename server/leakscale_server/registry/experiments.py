@@ -10,7 +10,7 @@ from typing import Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Answer, Domain, ModelState
-from leakscale_server.errors import AlreadyDone, DigestConflict, InvalidRequest, NotFound, NotSealed
+from leakscale_server.errors import AlreadyDone, BudgetSpent, DigestConflict, InvalidRequest, NotFound, NotSealed
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
@@ -22,6 +22,12 @@ ANSWER_BYTES_MAX: Final = 4096
 CASES_PER_MESSAGE_MAX: Final = 1024
 COHORT_FAMILIES_MIN: Final = 128
 """Least families that a number about a private edition may be over."""
+EXPERIMENTS_MAX: Final = {512: 8, COHORT_FAMILIES_MIN: 4}
+"""Experiments that a private edition may have, by the families of its smallest cohort.
+
+Each disclosure says a little about single families: whoever answers one validly and the others not, reads its truth off
+the total. The counts are measured ones for careful answers; against a party who plays for it only few help.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,14 @@ class ExperimentRegistry:
             InvalidRequest: If a number is out of range or a cohort is too small for a private edition.
             NotFound: If the edition does not exist.
             NotFrozen: If the edition is a draft.
+            BudgetSpent: If a private edition has had all the experiments that it may have.
             DigestConflict: If the id was used for another plan.
         """
         _check_plan(plan)
         edition = self._editions.get_frozen(plan.edition_id)
         _check_cohorts(edition)
         with self._registry.transaction():
+            self._check_budget(edition, plan.experiment_id)
             row: Row = {
                 "experiment_id": plan.experiment_id,
                 "edition_id": plan.edition_id,
@@ -126,6 +134,19 @@ class ExperimentRegistry:
                 subject=plan.experiment_id,
             )
         return experiment
+
+    def _check_budget(self, edition: Edition, experiment_id: str) -> None:
+        if edition.kind == "practice":
+            return
+        most = next(count for families, count in EXPERIMENTS_MAX.items() if _smallest_cohort(edition) >= families)
+        others = self._registry.rows(
+            "SELECT 1 FROM experiments WHERE edition_id = ? AND experiment_id != ?", (edition.edition_id, experiment_id)
+        )
+        if len(others) >= most:
+            raise BudgetSpent(
+                f"private edition {edition.edition_id!r} has had its {most} experiments; freeze a fresh edition",
+                subject=f"editions/{edition.edition_id}",
+            )
 
     def get(self, experiment_id: str) -> Experiment:
         """Return an experiment.
@@ -300,14 +321,19 @@ def _check_plan(plan: ExperimentPlan) -> None:
 def _check_cohorts(edition: Edition) -> None:
     if edition.kind == "practice":
         return
-    for domain in sorted({shape.domain for shape in edition.shapes}):
-        count = sum(shape.domain == domain for shape in edition.shapes) * edition.families_per_cell
-        if count < COHORT_FAMILIES_MIN:
-            raise InvalidRequest(
-                f"private edition {edition.edition_id!r} has {count} {domain} families a condition; numbers are "
-                f"released over at least {COHORT_FAMILIES_MIN}, so add shapes or families",
-                subject="edition",
-            )
+    count = _smallest_cohort(edition)
+    if count < COHORT_FAMILIES_MIN:
+        raise InvalidRequest(
+            f"private edition {edition.edition_id!r} has {count} families a condition in one domain; numbers are "
+            f"released over at least {COHORT_FAMILIES_MIN}, so add shapes or families",
+            subject="edition",
+        )
+
+
+def _smallest_cohort(edition: Edition) -> int:
+    """Return how many families of one domain and condition an edition has at least."""
+    domains = [shape.domain for shape in edition.shapes]
+    return min(domains.count(domain) for domain in domains) * edition.families_per_cell
 
 
 def _check_answers(answers: Sequence[Answer], *, families: frozenset[str], draw_count: int) -> None:
