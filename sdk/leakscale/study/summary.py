@@ -51,7 +51,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
         "finding": finding(disclosure),
         "assurance_level": disclosure.assurance_level,
         "edition_kind": disclosure.edition_kind,
-        "backend": evidence.server.sandbox_backend,
+        "backend": _backends(evidence),
         "model": evidence.model.label,
         "accuracies": _accuracies(totals),
         "effect": _estimate(pooled.effect),
@@ -105,7 +105,7 @@ def build_provenance(evidence: Evidence, *, stage_seconds: Mapping[str, float]) 
         certificates_digest=evidence.edition.certificates_digest.hex(),
         certified_count=sum(outcome.is_certified for outcome in evidence.outcomes),
         rejected_count=sum(not outcome.is_certified for outcome in evidence.outcomes),
-        backend=evidence.server.sandbox_backend,
+        backend=_backends(evidence),
         seeds={
             "study": evidence.study.seed,
             "edition, public": seeds.public.hex(),
@@ -151,10 +151,19 @@ def _estimate(estimate: Estimate) -> dict[str, float]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
+def _backends(evidence: Evidence) -> str:
+    """Name the sandbox that proved the families, or both where a study was gone on with on another machine."""
+    return " and ".join(sorted({environment["backend"] for environment in _environments(evidence)}))
+
+
 def _backend_identity(evidence: Evidence) -> dict[str, str]:
-    first = next((outcome.certificate for outcome in evidence.outcomes if outcome.certificate), None)
-    environment = json.loads(first.payload)["environment"] if first else {}
-    return {name: str(environment[name]) for name in ("image", "worker", "python", "sqlite") if name in environment}
+    first = _environments(evidence)[0]
+    return {name: str(first[name]) for name in ("image", "worker", "python", "sqlite")}
+
+
+def _environments(evidence: Evidence) -> list[dict[str, Any]]:
+    certificates = [outcome.certificate for outcome in evidence.outcomes if outcome.certificate is not None]
+    return [json.loads(certificate.payload)["environment"] for certificate in certificates]
 
 
 def _bank_id(receipt: Receipt) -> str:
