@@ -6,11 +6,9 @@ In this version it runs inside the server process, behind this class; nothing el
 
 from __future__ import annotations
 
-import queue
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -27,7 +25,6 @@ from leakscale_server.errors import (
     NotCertified,
     NotSealed,
     SandboxUnusable,
-    Unavailable,
 )
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
 from leakscale_server.registry.experiments import ExperimentRegistry
@@ -36,6 +33,7 @@ from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.analysis import Association, analyze
 from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected
 from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
+from leakscale_server.scorer.crew import Crew
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.signing import Signer
@@ -88,18 +86,15 @@ class Scorer:
         self._pool = pool
         self._certifier = Certifier(pool, signer)
         self._freezing = threading.Lock()
-        self._stopping = threading.Event()
-        self._feeds: set[threading.Thread] = set()
+        self._crew = Crew(pool.lane_count)
 
     def stop(self) -> None:
         """Let families in flight end and start no more; every certification then ends with `Unavailable`."""
-        self._stopping.set()
+        self._crew.stop()
 
     def close(self) -> None:
         """Wait until nothing uses a sandbox: one that is opened after its pool was closed would stay for ever."""
-        self.stop()
-        for feed in list(self._feeds):
-            feed.join()
+        self._crew.close()
 
     def create_edition(self, draft: EditionDraft, *, practice_private_seed: bytes) -> Edition:
         """Open a draft and fix its private seed: the author's for practice, 256 fresh bits otherwise.
@@ -138,51 +133,16 @@ class Scorer:
             SandboxUnusable: If a sandbox failed after its retries; families answered before stay certified.
             Unavailable: If the server stops; families answered before stay certified.
         """
-        results: queue.SimpleQueue[CertificationOutcome | BaseException | None] = queue.SimpleQueue()
-        lane_pairs = self._pool.lane_count // 2
-        unread = threading.Semaphore(4 * self._pool.lane_count)
-        is_abandoned = threading.Event()
+        pairs = self._pool.lane_count // 2
 
-        def work(edition: Edition, slot: FamilySlot, index: int) -> None:
-            try:
-                if self._stopping.is_set():
-                    raise Unavailable("the server is stopping; certify again, and it goes on after the last family")
-                if not is_abandoned.is_set():
-                    # Neighbors start on opposite lanes of a pair, so that both lanes are busy.
-                    results.put(self._certify_one(edition, slot, first_lane=2 * (index // 2 % lane_pairs) + index % 2))
-            except BaseException as error:
-                results.put(error)
+        def work(number: int, request: tuple[Edition, FamilySlot]) -> CertificationOutcome:
+            # Neighbors start on opposite lanes of a pair, so that both lanes are busy.
+            return self._certify_one(*request, first_lane=2 * (number // 2 % pairs) + number % 2)
 
-        def feed() -> None:
-            # Reading runs beside answering: a client may wait for an answer before it sends the next family.
-            try:
-                with ThreadPoolExecutor(self._pool.lane_count, thread_name_prefix="certify") as executor:
-                    for index, (edition, slot) in enumerate(requests):
-                        unread.acquire()
-                        if is_abandoned.is_set():
-                            break
-                        executor.submit(work, edition, slot, index)
-            except BaseException as error:
-                results.put(error)
-            finally:
-                results.put(None)
-                self._feeds.discard(threading.current_thread())
-
-        thread = threading.Thread(target=feed, name="certify-feed", daemon=True)
-        self._feeds.add(thread)
-        thread.start()
         try:
-            while (result := results.get()) is not None:
-                if isinstance(result, SandboxFault):
-                    raise SandboxUnusable(str(result)) from result
-                if isinstance(result, BaseException):
-                    raise result
-                yield result
-                # Only now: a client that sends and does not read must not fill our memory with answers.
-                unread.release()
-        finally:
-            is_abandoned.set()
-            unread.release()
+            yield from self._crew.run(requests, work)
+        except SandboxFault as fault:
+            raise SandboxUnusable(str(fault)) from fault
 
     def freeze(self, edition: Edition) -> Edition:
         """Freeze a fully certified edition; a frozen one is returned as it is.
