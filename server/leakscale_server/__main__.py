@@ -30,11 +30,6 @@ app = typer.Typer(
 )
 
 
-def default_cache_dir() -> Path:
-    """Where sandbox images are kept: XDG's cache folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leakscale"
-
-
 @app.command()
 def run(
     data_dir: Annotated[Path, typer.Option(help="Registry, vault, signing key, token and editions live here.")],
@@ -42,6 +37,9 @@ def run(
         str, typer.Option(help="host:port on loopback (port 0: a free one) or unix:PATH.")
     ] = DEFAULT_LISTEN,
     backend: Annotated[str, typer.Option(help="Sandbox: auto, docker or bubblewrap.")] = "auto",
+    docker_runtime: Annotated[
+        str, typer.Option(help="A stronger container runtime that the daemon knows, such as runsc.")
+    ] = "",
     lanes: Annotated[int | None, typer.Option(help="Warm sandboxes, an even number; default: one a core.")] = None,
     cache_dir: Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")] = None,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
@@ -58,8 +56,9 @@ def run(
     config = ServerConfig(
         listen=listen,
         data_dir=data_dir,
-        cache_dir=cache_dir or default_cache_dir(),
+        cache_dir=cache_dir or ServerConfig.default_cache_dir(),
         backend=backend,
+        docker_runtime=docker_runtime,
         lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:

@@ -30,7 +30,7 @@ from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
-from leakscale_server.sandbox_pool import Backend, BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
@@ -162,29 +162,14 @@ def _bind(server: grpc.Server, listen: str) -> str:
 
 @contextmanager
 def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
-    backend, notice = _open_backend(config)
+    backend, notice = choose_backend(config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime)
+    if notice:
+        notice += ", and certificates say so"
+        _log.warning(notice)
     try:
         yield backend, notice
     finally:
         backend.close()
-
-
-def _open_backend(config: ServerConfig) -> tuple[Backend, str]:
-    if config.backend != "auto":
-        return open_backend(config.backend, state_dir=config.cache_dir), ""
-    try:
-        return open_backend("docker", state_dir=config.cache_dir), ""
-    except BackendUnavailable as docker:
-        try:
-            backend = open_backend("bubblewrap", state_dir=config.cache_dir)
-        except BackendUnavailable as bubblewrap:
-            raise BackendUnavailable(
-                f"no sandbox works on this host: Docker: {docker.reason}; bubblewrap: {bubblewrap.reason}",
-                bubblewrap.next_step,
-            ) from docker
-        notice = f"Docker cannot be used ({docker.reason}): candidates run under bubblewrap, and certificates say so"
-        _log.warning(notice)
-        return backend, notice
 
 
 def _make_private(folder: Path) -> None:

@@ -33,6 +33,8 @@ class ServerConfig:
     """`docker`, `bubblewrap`, or `auto`: Docker where a daemon answers, else bubblewrap, said in one line."""
     lane_count: int
     """Warm sandboxes; an even number, since each family is proved in two that differ."""
+    docker_runtime: str = ""
+    """A stronger runtime that the Docker daemon knows, such as `runsc`; empty for the daemon's default."""
     thread_count: int = 64
     """Calls that are handled at once; others wait for a thread."""
     stream_count_max: int = 48
@@ -50,11 +52,19 @@ class ServerConfig:
             raise ConfigError(f"--lanes {self.lane_count}: use an even number of 2 to {_LANE_COUNT_MAX}")
         if self.backend not in ("auto", *BACKEND_NAMES):
             raise ConfigError(f"--backend {self.backend}: choose auto, {' or '.join(BACKEND_NAMES)}")
+        if self.docker_runtime and self.backend != "docker":
+            # `auto` could fall back to bubblewrap, which is not what somebody asked for who wants more.
+            raise ConfigError(f"--docker-runtime {self.docker_runtime}: it needs --backend docker, not {self.backend}")
         if not self.listen.startswith("unix:") and not _is_loopback(self.listen):
             raise ConfigError(
                 f"--listen {self.listen}: this version has no TLS and serves loopback addresses and UNIX sockets only; "
                 "use 127.0.0.1:PORT or unix:PATH, and a tunnel from elsewhere"
             )
+
+    @staticmethod
+    def default_cache_dir() -> Path:
+        """Where sandbox images are kept: XDG's cache folder."""
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leakscale"
 
     @staticmethod
     def default_lane_count() -> int:

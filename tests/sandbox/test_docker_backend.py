@@ -12,8 +12,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from leakscale_server.sandbox_pool import SandboxPool, open_backend
-from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, sweep
+from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, choose_backend, open_backend
+from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, Sweeper, sweep
 from leakscale_server.sandbox_pool.owners import is_gone, this_process
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_python_job, value_of
@@ -142,6 +142,59 @@ def test_a_stale_container_is_swept_and_a_live_one_is_not(client: docker.DockerC
 
     assert left == 0
     assert alive is True
+
+
+def test_a_container_that_becomes_stale_later_is_swept_too(client: docker.DockerClient, state_dir: Path) -> None:
+    """A server that runs for weeks must clean up after one that is killed beside it, not only after earlier ones."""
+    backend = open_backend("docker", state_dir=state_dir)
+    sweeper = Sweeper(client, interval_s=0.05)
+    try:
+        live = backend.start_lane(0)
+        image = client.api.inspect_container(live.container_id)["Image"]  # type: ignore[attr-defined]
+        labels = {CONTAINER_LABEL: "1", OWNER_LABEL: DEAD_OWNER}
+        stale = client.containers.create(image, ["-c", "pass"], labels=labels, network_mode="none")
+        assert stale.id
+        wait_until_gone(client, DEAD_OWNER)
+        alive = client.api.inspect_container(live.container_id)["State"]["Running"]  # type: ignore[attr-defined]
+    finally:
+        sweeper.close()
+        backend.close()
+
+    assert alive is True
+
+
+def test_the_usual_runtime_goes_without_saying(state_dir: Path) -> None:
+    """Certificates name a runtime only where it is another one, so those of before stay as they were."""
+    with SandboxPool(open_backend("docker", state_dir=state_dir, runtime="runc"), lane_count=1) as pool:
+        assert pool.identity.runtime == ""
+
+
+def test_a_runtime_that_docker_lists_is_named_in_the_identity(client: docker.DockerClient, state_dir: Path) -> None:
+    """`io.containerd.runc.v2` is the same program under another name, and so shows what a stronger one does."""
+    other = "io.containerd.runc.v2"
+    if other not in client.info()["Runtimes"]:
+        pytest.skip("this daemon lists no second runtime")
+
+    with SandboxPool(open_backend("docker", state_dir=state_dir, runtime=other), lane_count=1) as pool:
+        outcome = pool.run(HONEST)
+        runtimes = {
+            client.api.inspect_container(str(one.id))["HostConfig"]["Runtime"]
+            for one in client.containers.list()
+            if one.labels.get(OWNER_LABEL) == this_process()
+        }
+
+        assert pool.identity.runtime == other
+    assert other in runtimes
+    assert value_of(outcome[0][0]) == [1]
+
+
+def test_a_runtime_that_the_daemon_lacks_is_named(state_dir: Path) -> None:
+    """Falling back to the usual one would be weaker than what was asked for."""
+    with pytest.raises(BackendUnavailable, match=r"no runtime 'none-such' \(it has .*runc"):
+        open_backend("docker", state_dir=state_dir, runtime="none-such")
+    for name in ("auto", "bubblewrap"):
+        with pytest.raises(ValueError, match="with the backend docker only"):
+            choose_backend(name, state_dir=state_dir, runtime="runsc")
 
 
 def test_a_container_that_dies_is_replaced(client: docker.DockerClient, state_dir: Path) -> None:

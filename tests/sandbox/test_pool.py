@@ -76,6 +76,7 @@ class FakeBackend:
     """Starts scripted workers, one after the other; the last script repeats."""
 
     name = "fake"
+    runtime = ""
     image_digest = "sha256:0"
 
     def __init__(self, *scripts: Answer | FakeChannel) -> None:

@@ -3,7 +3,7 @@
 One request goes `SandboxPool.run` → a leased lane → `session` (frames) → a backend's channel → the worker.
 """
 
-from leakscale_server.sandbox_pool.backends import open_backend
+from leakscale_server.sandbox_pool.backends import choose_backend, open_backend
 from leakscale_server.sandbox_pool.contract import (
     Backend,
     BackendIdentity,
@@ -32,5 +32,6 @@ __all__ = [
     "SandboxPool",
     "Verdict",
     "WorkerFacts",
+    "choose_backend",
     "open_backend",
 ]

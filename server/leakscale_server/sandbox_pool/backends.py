@@ -13,23 +13,57 @@ if TYPE_CHECKING:
 
     from leakscale_server.sandbox_pool.contract import Backend
 
-__all__ = ["BACKEND_NAMES", "open_backend", "prove"]
+__all__ = ["BACKEND_NAMES", "choose_backend", "open_backend", "prove"]
 
 BACKEND_NAMES = ("docker", "bubblewrap")
+_RUNTIME_WITHOUT_DOCKER = "a container runtime can be chosen with the backend docker only"
 
 
-def open_backend(name: str, *, state_dir: Path) -> Backend:
+def open_backend(name: str, *, state_dir: Path, runtime: str = "") -> Backend:
     """Prepare a backend's image, and make sure that a worker starts on this host.
 
     Args:
         name: `"docker"` or `"bubblewrap"`. There is no third, weaker one, and no silent downgrade.
         state_dir: Folder for the cached image; made if missing.
+        runtime: Docker only: a runtime that the daemon knows, such as `"runsc"`; empty for its default.
 
     Raises:
         BackendUnavailable: If this host cannot, with the reason and what to do.
-        ValueError: If there is no such backend.
+        ValueError: If there is no such backend, or it has no runtimes to choose from.
     """
-    return prove(_open(name, state_dir))
+    return prove(_open(name, state_dir, runtime))
+
+
+def choose_backend(name: str, *, state_dir: Path, runtime: str = "") -> tuple[Backend, str]:
+    """Open a backend by name, or the best one that works here.
+
+    Args:
+        name: As for `open_backend`, or `"auto"`: Docker where a daemon answers, else bubblewrap.
+        state_dir: As for `open_backend`.
+        runtime: As for `open_backend`; only with `"docker"`, so that nothing weaker can take its place.
+
+    Returns:
+        The backend, and one line that says why it is not Docker; empty where there is nothing to say.
+
+    Raises:
+        BackendUnavailable: If nothing works.
+        ValueError: As for `open_backend`.
+    """
+    if name != "auto":
+        return open_backend(name, state_dir=state_dir, runtime=runtime), ""
+    if runtime:
+        raise ValueError(_RUNTIME_WITHOUT_DOCKER)
+    try:
+        return open_backend("docker", state_dir=state_dir), ""
+    except BackendUnavailable as docker:
+        try:
+            backend = open_backend("bubblewrap", state_dir=state_dir)
+        except BackendUnavailable as bubblewrap:
+            raise BackendUnavailable(
+                f"no sandbox works on this host: Docker: {docker.reason}; bubblewrap: {bubblewrap.reason}",
+                bubblewrap.next_step,
+            ) from docker
+        return backend, f"Docker cannot be used ({docker.reason}): candidates run under bubblewrap"
 
 
 def prove(backend: Backend) -> Backend:
@@ -48,12 +82,14 @@ def prove(backend: Backend) -> Backend:
     return backend
 
 
-def _open(name: str, state_dir: Path) -> Backend:
+def _open(name: str, state_dir: Path, runtime: str) -> Backend:
     # Imported late: a server on bubblewrap need not have the docker package.
     if name == "docker":
         from leakscale_server.sandbox_pool.docker_backend import DockerBackend  # noqa: PLC0415
 
-        return DockerBackend.open(state_dir)
+        return DockerBackend.open(state_dir, runtime=runtime)
+    if runtime:
+        raise ValueError(_RUNTIME_WITHOUT_DOCKER)
     if name == "bubblewrap":
         from leakscale_server.sandbox_pool.bubblewrap_backend import BubblewrapBackend  # noqa: PLC0415
 

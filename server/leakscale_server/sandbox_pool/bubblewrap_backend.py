@@ -31,6 +31,7 @@ class BubblewrapBackend:
     """Starts one jail a lane."""
 
     name = "bubblewrap"
+    runtime = ""
 
     def __init__(self, bwrap: str, root_folder: Path, layer_digest: str) -> None:
         self.image_digest = layer_digest

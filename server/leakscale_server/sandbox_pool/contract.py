@@ -96,6 +96,8 @@ class BackendIdentity:
 
     backend: str
     """`"docker"` or `"bubblewrap"`."""
+    runtime: str
+    """Container runtime, such as `"runsc"`; empty for the one that every backend has by default."""
     image_digest: str
     """`sha256:…` of the image configuration; for bubblewrap, of the root file system's tar."""
     worker_digest: str
@@ -174,6 +176,8 @@ class Backend(Protocol):
     """A way to start hardened workers on this host."""
 
     name: str
+    runtime: str
+    """See `BackendIdentity.runtime`."""
     image_digest: str
     """See `BackendIdentity.image_digest`."""
 

@@ -12,7 +12,7 @@ from docker.types import LogConfig
 
 from leakscale_server.sandbox_pool.archive import USER_ID
 from leakscale_server.sandbox_pool.bundle import interpreter_arguments
-from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, remove, sweep
+from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, Sweeper, remove, sweep
 from leakscale_server.sandbox_pool.contract import BackendUnavailable
 from leakscale_server.sandbox_pool.docker_channel import DockerChannel
 from leakscale_server.sandbox_pool.image_cache import ImageCache
@@ -31,6 +31,7 @@ __all__ = ["DockerBackend"]
 _API_S_MAX = 60
 _MEMORY = "512m"
 _PROCESS_COUNT_MAX = 32
+_USUAL_RUNTIME = "runc"
 
 
 class DockerBackend:
@@ -38,20 +39,26 @@ class DockerBackend:
 
     name = "docker"
 
-    def __init__(self, client: docker.DockerClient, image_id: str, names: ImageNames) -> None:
+    def __init__(self, client: docker.DockerClient, image_id: str, names: ImageNames, *, runtime: str) -> None:
+        self.runtime = "" if runtime == _USUAL_RUNTIME else runtime
         self.image_digest = names.image_digest
         self._client = client
+        self._runtime = runtime
         self._image_id = image_id
         self._owner = this_process()
         # Weak: a lane that was replaced is gone from here too.
         self._channels: WeakSet[DockerChannel] = WeakSet()
+        self._sweeper = Sweeper(client)
 
     @classmethod
-    def open(cls, state_dir: Path) -> DockerBackend:
+    def open(cls, state_dir: Path, *, runtime: str = "") -> DockerBackend:
         """Find the daemon, remove what dead servers left, and load the image if the daemon lacks it.
 
+        Args:
+            runtime: A stronger runtime that the daemon knows, such as `"runsc"`; empty for the daemon's default.
+
         Raises:
-            BackendUnavailable: If no daemon answers or it does not take the image.
+            BackendUnavailable: If no daemon answers, it has no such runtime, or it does not take the image.
         """
         try:
             client = docker.from_env(timeout=_API_S_MAX)
@@ -61,9 +68,13 @@ class DockerBackend:
                 "no Docker daemon answers", "run `docker/engine.sh start`, or choose the backend bubblewrap"
             ) from error
         try:
+            runtime = _find_runtime(client, runtime)
             sweep(client)
             cache = ImageCache(state_dir)
-            return cls(client, _ensure_image(client, cache), cache.names())
+            return cls(client, _ensure_image(client, cache), cache.names(), runtime=runtime)
+        except BackendUnavailable:
+            client.close()
+            raise
         except (DockerException, OSError) as error:
             client.close()
             raise BackendUnavailable(
@@ -90,6 +101,7 @@ class DockerBackend:
 
     def close(self) -> None:
         """Destroy every container that this backend started."""
+        self._sweeper.close()
         for channel in list(self._channels):
             channel.close()
         self._client.close()
@@ -101,6 +113,7 @@ class DockerBackend:
             user=f"{USER_ID}:{USER_ID}",
             environment={"PYTHONHASHSEED": str(settings.hash_seed)},
             labels={CONTAINER_LABEL: "1", OWNER_LABEL: self._owner},
+            runtime=self._runtime,
             hostname="sandbox",
             network_mode="none",
             ipc_mode="none",
@@ -120,6 +133,18 @@ class DockerBackend:
             init=False,
             privileged=False,
         )
+
+
+def _find_runtime(client: docker.DockerClient, asked: str) -> str:
+    """Return the runtime that containers get: the one asked for, or the daemon's default."""
+    info = client.info()
+    known = sorted(info["Runtimes"])
+    if asked and asked not in known:
+        raise BackendUnavailable(
+            f"the Docker daemon has no runtime {asked!r} (it has {', '.join(known)})",
+            "add it to the daemon's configuration, or leave out --docker-runtime",
+        )
+    return asked or str(info["DefaultRuntime"])
 
 
 def _ensure_image(client: docker.DockerClient, cache: ImageCache) -> str:

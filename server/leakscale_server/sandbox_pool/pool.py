@@ -154,6 +154,7 @@ class SandboxPool:
     def _check_identity(self, session: Session) -> None:
         identity = BackendIdentity(
             backend=self._backend.name,
+            runtime=self._backend.runtime,
             image_digest=self._backend.image_digest,
             worker_digest=worker_digest(),
             facts=session.facts,

@@ -156,6 +156,7 @@ def _environment(identity: BackendIdentity) -> dict[str, Any]:
     """What the proof depends on besides the family: interpreter, database, worker and limits."""
     return {
         "backend": identity.backend,
+        **({"runtime": identity.runtime} if identity.runtime else {}),
         "image": identity.image_digest,
         "worker": identity.worker_digest,
         "python": identity.python_build,
