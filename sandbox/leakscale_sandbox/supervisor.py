@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from leakscale_sandbox.clocks import StoppedClocks
 from leakscale_sandbox.confinement import confine
-from leakscale_sandbox.python_runner import Record, run_python
+from leakscale_sandbox.python_runner import Record, displace, run_python
 from leakscale_sandbox.seccomp import Filter
 from leakscale_sandbox.sql_runner import RowOrders, run_sql
 from leakscale_sandbox.verdicts import Limits, Verdict
@@ -68,11 +68,18 @@ class Supervisor:
     """Serves jobs until standard input ends."""
 
     def __init__(
-        self, *, connection: sqlite3.Connection, row_orders: RowOrders, clocks: StoppedClocks, syscall_filter: Filter
+        self,
+        *,
+        connection: sqlite3.Connection,
+        row_orders: RowOrders,
+        clocks: StoppedClocks,
+        displaced_count: int,
+        syscall_filter: Filter,
     ) -> None:
         self._connection = connection
         self._row_orders = row_orders
         self._clocks = clocks
+        self._displaced_count = displaced_count
         self._filter = syscall_filter
         self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
 
@@ -138,6 +145,7 @@ class Supervisor:
                 )
             else:
                 self._clocks.install()
+                _kept = displace(self._displaced_count)
                 records = run_python(source, fixtures, header.limits)
             body = _bounded(list(records))
             os.pwrite(output, body, 0)

@@ -30,6 +30,7 @@ from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
 __all__ = ["main"]
 
 _PR_SET_DUMPABLE = 4
+_DISPLACED_COUNT = 7
 _WARM_UP_PYTHON = """
 from collections import Counter, defaultdict
 def transform(records):
@@ -50,7 +51,8 @@ class WorkerConfiguration:
     """What the server decides about a worker besides its environment."""
 
     is_second: bool
-    """Whether this is a lane of the second pass: SQL rows come in other orders, Python's clocks show another moment."""
+    """Whether this is a lane of the second pass: SQL rows come in other orders; Python's clocks show another moment and
+    its heap holds more objects."""
 
 
 def main() -> None:
@@ -65,6 +67,7 @@ def main() -> None:
         connection=connection,
         row_orders=MOVED_OR_REVERSED if configuration.is_second else AS_STORED,
         clocks=StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS),
+        displaced_count=_DISPLACED_COUNT if configuration.is_second else 0,
         syscall_filter=build_filter(),
     )
     greeting = encode_greeting(_facts(connection))

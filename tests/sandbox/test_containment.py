@@ -176,6 +176,28 @@ def test_lanes_disagree_about_the_time(pool: SandboxPool, clock: str) -> None:
     assert pool.run(job, lane=0)[0][0] == first
 
 
+PLACES = [
+    "len(gc.get_objects())",
+    "sys.getallocatedblocks()",
+    "sys.getrefcount(None) % 10**6",
+    "[id(kind()) // 16 % 64 for kind in (list, dict, object, Thing)]",
+    "[thing.n for thing in {Thing(n) for n in range(6)}]",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_lanes_disagree_about_where_objects_lie(pool: SandboxPool, place: str) -> None:
+    """Two fresh processes of one program have one heap: addresses agree in all but the page, and so do their sets."""
+    thing = "class Thing:\n    def __init__(self, n=0): self.n = n"
+    program = f"import gc, sys\n{thing}\ndef transform(records):\n    return {place}"
+    job = a_python_job(program, fixtures=(b"[1]",) * 16)
+
+    first, second = (pool.run(job, lane=lane)[0] for lane in (0, 1))
+
+    assert {one.verdict for one in (*first, *second)} == {Verdict.RETURNED}
+    assert first != second
+
+
 # Each leaves open which of two rows comes first; an ORDER BY, even one of a tie, keeps SQLite from scanning backwards.
 OPEN_ORDERS = [
     "SELECT name FROM t ORDER BY length(name)",
