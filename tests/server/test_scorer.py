@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from collections.abc import Iterator
@@ -11,11 +12,16 @@ from pathlib import Path
 import pytest
 
 from leakscale.models import Condition
+from leakscale.resources import catalog_folder
+from leakscale_server.core.acceptance import RejectionReason
 from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
-from leakscale_server.sandbox_pool import SandboxPool, open_backend
+from leakscale_server.sandbox_pool import Job, Limits, SandboxPool, open_backend
+from leakscale_server.sandbox_pool.contract import JobResult
+from leakscale_server.scorer.certifier import Certifier, FamilyRequest, Rejected
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
@@ -130,3 +136,38 @@ def test_two_freezes_at_once_are_one(parts: Parts) -> None:
     assert len(frozen) == 8
     assert all(edition == frozen[0] for edition in frozen)
     assert len(parts.editions.families("draft")) == 8
+
+
+def test_family_that_a_limit_ended_is_not_run_a_second_time(tmp_path: Path) -> None:
+    """Four loops take their CPU seconds once, not twice, from everybody else."""
+    toml = (catalog_folder() / "python" / "threshold.toml").read_text(encoding="utf-8")
+    shape = parse_shape(toml.replace("    return [", "    while True: pass\n    return ["), source="loop.toml")
+    request = FamilyRequest(
+        edition_id="draft",
+        shape=shape,
+        shape_digest="",
+        slot=FamilySlot(shape.id, Condition.C0, 0),
+        families_per_cell=4,
+        public_seed=PUBLIC_SEED,
+        private_seed=PRIVATE_SEED,
+    )
+    with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
+        counted = _CountingPool(pool)
+        outcome = Certifier(counted, Signer.load_or_create(tmp_path / "key")).certify(request, first_lane=0)  # type: ignore[arg-type]
+
+    assert isinstance(outcome, Rejected)
+    assert outcome.rejection.reason is RejectionReason.UNSTABLE
+    assert counted.lanes == [0]
+
+
+class _CountingPool:
+    """A real pool whose jobs run under short limits, and which notes the lane of each."""
+
+    def __init__(self, pool: SandboxPool) -> None:
+        self._pool = pool
+        self.identity, self.lane_count = pool.identity, pool.lane_count
+        self.lanes: list[int | None] = []
+
+    def run(self, job: Job, *, lane: int | None = None) -> JobResult:
+        self.lanes.append(lane)
+        return self._pool.run(dataclasses.replace(job, limits=Limits(cpu_time_s_max=1)), lane=lane)

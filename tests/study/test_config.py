@@ -8,7 +8,7 @@ import pytest
 
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.resources import catalog_folder, studies_folder
-from leakscale.study.config import Seeds, StudyShapes, load_study
+from leakscale.study.config import Seeds, StudyShapes, load_study, read_shape_file
 
 from .helpers import write_study
 
@@ -117,3 +117,19 @@ def test_every_shipped_study_can_be_read(path: Path) -> None:
     study = load_study(path)
 
     assert StudyShapes(catalog_folder()).read(study)
+
+
+def test_shape_file_that_is_a_device_is_refused(tmp_path: Path) -> None:
+    """Reading it would never end."""
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+
+    with pytest.raises(InvalidRequestError, match="not a regular file"):
+        read_shape_file(tmp_path / "endless.toml", source="endless.toml")
+
+
+def test_shape_file_that_no_server_takes_is_not_read_whole(tmp_path: Path) -> None:
+    """A mistaken path, such as a model's weights, must not fill the memory first."""
+    (tmp_path / "large.toml").write_bytes(b"#" * (256 * 1024 + 1))
+
+    with pytest.raises(InvalidRequestError, match="larger than 262,144 bytes"):
+        read_shape_file(tmp_path / "large.toml", source="large.toml")

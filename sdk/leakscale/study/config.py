@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,6 +14,9 @@ from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import EditionKind, ShapeFile
 
 __all__ = ["Seeds", "Study", "StudyShapes", "load_study"]
+
+_SHAPE_BYTES_MAX: Final = 256 * 1024
+"""What the server takes."""
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
@@ -154,16 +157,27 @@ def read_shape_file(path: Path, *, source: str, folder: Path | None = None) -> S
 
     Raises:
         NotFoundError: If there is none.
-        InvalidRequestError: If it is not UTF-8 text.
+        InvalidRequestError: If it is no regular file of at most 256 KiB of UTF-8 text.
     """
     try:
-        return ShapeFile(source, path.read_text(encoding="utf-8"))
+        return ShapeFile(source, _read_bounded(path, source).decode("utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         known = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*.toml")) if folder else []
         hint = f"; the catalog has {', '.join(known)}" if known else ""
         raise NotFoundError(f"shape file '{source}' does not exist{hint}") from error
     except UnicodeDecodeError as error:
         raise InvalidRequestError(f"{source}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
+
+
+def _read_bounded(path: Path, source: str) -> bytes:
+    # A device or a pipe would be read without end, or waited for without end.
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise InvalidRequestError(f"{source}: not a regular file; pass a .toml file or a folder of them")
+    with path.open("rb") as file:
+        content = file.read(_SHAPE_BYTES_MAX + 1)
+    if len(content) > _SHAPE_BYTES_MAX:
+        raise InvalidRequestError(f"{source}: larger than {_SHAPE_BYTES_MAX:,} bytes, which no shape may be")
+    return content
 
 
 def load_study(path: Path) -> Study:

@@ -43,6 +43,11 @@ class Scoring:
     truth: int
     """Display index of the correct candidate."""
 
+    @property
+    def is_stable(self) -> bool:
+        """Tell whether no verdict depends on the machine's load."""
+        return _unstable(self) is None
+
 
 class Utility(NamedTuple):
     """Share of fixtures on which a candidate's output equals the expected one, exactly."""

@@ -103,11 +103,12 @@ class Certifier:
             fixtures=construction.fixtures,
             ordered=construction.ordered,
         )
-        passes = [
-            Scoring(self._pool.run(job, lane=(first_lane + offset) % self._pool.lane_count), construction.truth)
-            for offset in range(2)
-        ]
-        return assess(*passes)
+        first = Scoring(self._pool.run(job, lane=first_lane), construction.truth)
+        if not first.is_stable:
+            # Rejected already; programs that run into their limits would only do so once more.
+            return assess(first, first)
+        second = Scoring(self._pool.run(job, lane=(first_lane + 1) % self._pool.lane_count), construction.truth)
+        return assess(first, second)
 
     def _sign(self, request: FamilyRequest, construction: Construction, attempt: int, accepted: Accepted) -> Certified:
         family = construction.public
