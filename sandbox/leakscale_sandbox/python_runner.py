@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_value
 from leakscale_sandbox.verdicts import Limits, Verdict
 
-__all__ = ["Record", "displace", "exception_name", "learn_exceptions", "run_python"]
+__all__ = ["Record", "displace", "exception_name", "known_exception_names", "learn_exceptions", "run_python"]
 
 Record = tuple[Verdict, bytes]
 """A verdict with canonical bytes (RETURNED) or the detail in ASCII."""
@@ -90,6 +90,11 @@ def learn_exceptions() -> None:
         kind = waiting.pop()
         _known_exceptions[kind] = kind.__name__.encode()
         waiting += kind.__subclasses__()
+
+
+def known_exception_names() -> list[str]:
+    """Return every name that `exception_name` can give."""
+    return sorted({name.decode() for name in _known_exceptions.values()})
 
 
 def exception_name(error: BaseException) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Verdict"]
+__all__ = ["RECORD_DETAILS", "Limits", "Verdict"]
 
 
 class Verdict(enum.StrEnum):
@@ -48,6 +48,19 @@ _DETERMINISTIC = frozenset(
         Verdict.ORDER_DEPENDENT,
     }
 )
+
+RECORD_DETAILS = {
+    Verdict.REFUSED_TYPE: frozenset({"type", "nan", "surrogate", "key", "depth"}),
+    Verdict.WORK_BUDGET: frozenset({"virtual-machine steps"}),
+    Verdict.MEMORY_LIMIT: frozenset({"address space", "SQLite heap"}),
+    Verdict.OUTPUT_LIMIT: frozenset({"bytes", "nodes", "digits", "rows", "all values together"}),
+    Verdict.ORDER_DEPENDENT: frozenset({"rows"}),
+}
+"""All that a runner says beside a verdict: words from a list, so that none carries what a fixture holds.
+
+EXCEPTION is missing because its list is the worker's own, in its greeting; RETURNED comes with a value. The rest is
+said by PID 1 or the server only: in a program's own record it is forged.
+"""
 
 
 @dataclass(frozen=True, slots=True)

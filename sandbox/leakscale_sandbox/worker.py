@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from leakscale_sandbox.canonical import CANONICAL_VERSION
 from leakscale_sandbox.clocks import FIRST_NS, SECOND_NS, StoppedClocks
 from leakscale_sandbox.preloaded import preload
-from leakscale_sandbox.python_runner import learn_exceptions, run_python
+from leakscale_sandbox.python_runner import known_exception_names, learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
 from leakscale_sandbox.sql_runner import AS_STORED, MOVED_OR_REVERSED, open_connection, run_sql
 from leakscale_sandbox.supervisor import Supervisor
@@ -118,6 +118,7 @@ def _facts(connection: sqlite3.Connection) -> dict[str, object]:
         "canonical_version": CANONICAL_VERSION,
         "protocol_version": PROTOCOL_VERSION,
         "machine": os.uname().machine,
+        "exception_names": known_exception_names(),
     }
 
 

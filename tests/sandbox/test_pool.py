@@ -28,6 +28,7 @@ from .helpers import a_python_job
 FACTS: dict[str, object] = {
     "python_build": "3", "sqlite_version": "3", "sqlite_source_id": "x", "sqlite_compile_options": ["A"],
     "canonical_version": 1, "protocol_version": PROTOCOL_VERSION, "machine": "x86_64",
+    "exception_names": ["ValueError"],
 }  # fmt: skip
 ONE = b"\x01i\0\0\0\x011"
 Answer = Callable[[JobHeader], bytes]
@@ -163,9 +164,22 @@ def test_bytes_out_of_turn_cost_the_lane(a_job: Job) -> None:
         encode_record(Verdict.RETURNED, b"\x01x") * 2,
         encode_record(Verdict.EXCEPTION, b'{"records": 1}') * 2,
         encode_record(Verdict.EXCEPTION, b"A" * 201) * 2,
+        encode_record(Verdict.EXCEPTION, b"E5b7b22") * 2,
+        encode_record(Verdict.REFUSED_TYPE, b"ValueError") * 2,
+        encode_record(Verdict.KILLED, b"SIGKILL") * 2,
         encode_record(Verdict.RETURNED, ONE) * 2 + b"\0",
     ],
-    ids=["too few", "too many", "not canonical", "not a name", "long detail", "rest"],
+    ids=[
+        "too few",
+        "too many",
+        "not canonical",
+        "not a name",
+        "long detail",
+        "no class of the worker",
+        "not its word",
+        "no runner's verdict",
+        "rest",
+    ],
 )
 def test_a_forged_body_is_the_doing_of_its_program(body: bytes, a_job: Job) -> None:
     """Only the forger is blamed, and its lane serves nobody else."""

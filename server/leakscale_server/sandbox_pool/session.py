@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from leakscale_sandbox.canonical_reader import NotCanonicalError, decode_value
+from leakscale_sandbox.verdicts import RECORD_DETAILS
 from leakscale_sandbox.wire import (
     GREETING_HEADER,
     PROTOCOL_VERSION,
@@ -47,6 +49,8 @@ _ENDINGS = {
     Ending.MEMORY_EXCEEDED: (Verdict.MEMORY_LIMIT, "memory of the sandbox"),
     Ending.OUTPUT_EXCEEDED: (Verdict.OUTPUT_LIMIT, "result frame"),
 }
+_Details = Mapping[Verdict, frozenset[str]]
+"""What a program's own record may say beside each verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class Session:
             size = greeting_size(self._channel.receive(GREETING_HEADER.size, deadline=deadline))
             told = json.loads(self._channel.receive(size, deadline=deadline))
             told["sqlite_compile_options"] = tuple(told["sqlite_compile_options"])
+            self._details = {**RECORD_DETAILS, Verdict.EXCEPTION: frozenset(told.pop("exception_names"))}
             facts = WorkerFacts(**told)
         except (WireError, ValueError, TypeError, KeyError) as error:
             raise LaneError(f"the worker's greeting does not parse: {error}") from error
@@ -123,10 +128,11 @@ class Session:
             raise LaneError("a result answers another job or program")
         if header.ending is not Ending.EXITED and header.body_bytes:
             raise LaneError("a program that did not end well has a body")
-        return _outcome(header, self._channel.receive(header.body_bytes, deadline=deadline), len(job.fixtures))
+        body = self._channel.receive(header.body_bytes, deadline=deadline)
+        return _outcome(header, body, len(job.fixtures), self._details)
 
 
-def _outcome(header: ResultHeader, body: bytes, fixture_count: int) -> _Outcome:
+def _outcome(header: ResultHeader, body: bytes, fixture_count: int, details: _Details) -> _Outcome:
     times = (header.cpu_time_us / 1e6, header.wall_time_us / 1e6)
     if header.ending is not Ending.EXITED:
         verdict, detail = _ENDINGS.get(header.ending, (Verdict.KILLED, _death(header)))
@@ -135,19 +141,20 @@ def _outcome(header: ResultHeader, body: bytes, fixture_count: int) -> _Outcome:
         return _Outcome((Execution(Verdict.KILLED, b"", "exit without a result", *times),) * fixture_count)
     try:
         records = decode_records(body, record_count=fixture_count)
-        return _Outcome(tuple(_execution(verdict, written, times) for verdict, written in records))
+        return _Outcome(tuple(_execution(verdict, written, details, times) for verdict, written in records))
     except (WireError, NotCanonicalError):
         forged = Execution(Verdict.KILLED, b"", "forged result", *times)
         return _Outcome((forged,) * fixture_count, is_forged=True)
 
 
-def _execution(verdict: Verdict, written: bytes, times: tuple[float, float]) -> Execution:
+def _execution(verdict: Verdict, written: bytes, details: _Details, times: tuple[float, float]) -> Execution:
     if verdict is Verdict.RETURNED:
         _check_canonical(written)
         return Execution(verdict, written, "", *times)
-    if not (written.isascii() and written.replace(b" ", b"").replace(b"-", b"").isalnum()):
-        raise WireError("a detail is not a plain name")
-    return Execution(verdict, b"", written.decode("ascii"), *times)
+    detail = written.decode("ascii", errors="replace")
+    if detail not in details.get(verdict, ()):
+        raise WireError("a detail that no runner writes")
+    return Execution(verdict, b"", detail, *times)
 
 
 def _check_canonical(written: bytes) -> None:
