@@ -14,25 +14,9 @@ import pytest
 
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
 
-from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, value_of
+from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, descendants, value_of
 
 HONEST = a_python_job("def transform(records):\n    return records")
-
-
-def descendants(pid: int) -> set[int]:
-    """Return every process below one, as far as the kernel still knows the way up."""
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, ValueError):
-                continue
-    found, grown = {pid}, True
-    while grown:
-        more = {child for child, parent in parents.items() if parent in found} - found
-        found, grown = found | more, bool(more)
-    return found - {pid}
 
 
 def alive(pids: set[int]) -> set[int]:

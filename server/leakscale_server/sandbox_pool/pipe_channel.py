@@ -29,6 +29,11 @@ class PipeChannel:
             os.set_blocking(stream.fileno(), False)
         self._output = bytearray()
 
+    @property
+    def process_id(self) -> int:
+        """Return the number of the process that was started."""
+        return self._process.pid
+
     def send(self, data: bytes, *, deadline: float) -> None:
         """See `Channel.send`."""
         view = memoryview(data)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["SandboxPool"]
 
 _ATTEMPT_COUNT_MAX = 3
-_LEASE_COUNT_MAX = 200
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -34,16 +33,18 @@ class SandboxPool:
     even and on an odd lane and compare the bytes to find what it left to chance.
     """
 
-    def __init__(self, backend: Backend, *, lane_count: int = 2) -> None:
+    def __init__(self, backend: Backend, *, lane_count: int = 2, lease_count_max: int = 200) -> None:
         """Prepare a pool; workers start when it is entered.
 
         Args:
             backend: From `open_backend`; the pool closes it.
             lane_count: Warm workers, 1 to 64. One a core is enough.
+            lease_count_max: Jobs after which a worker is replaced: what it gathers over time ends with it.
         """
         if not 1 <= lane_count <= 64:
             raise ValueError(f"lane_count must be 1 to 64, not {lane_count}")
         self.lane_count = lane_count
+        self._lease_count_max = lease_count_max
         self._backend = backend
         self._sessions: list[Session | None] = [None] * lane_count
         self._free = set(range(lane_count))
@@ -168,7 +169,7 @@ class SandboxPool:
     def _retire(self, lane: int) -> None:
         """Replace a worker that served long enough, or whose program forged something."""
         session = self._sessions[lane]
-        if session is not None and (session.is_suspect or session.lease_count >= _LEASE_COUNT_MAX):
+        if session is not None and (session.is_suspect or session.lease_count >= self._lease_count_max):
             self._discard(lane)
 
     def _discard(self, lane: int) -> None:

@@ -1,0 +1,11 @@
+# kind: kill-pid-1
+# aim: kill the worker
+# proof: the call ends the process
+# expect: killed SIGSYS
+
+import os
+
+
+def transform(records):
+    os.kill(1, 9)  # ATTACK
+    return "disarmed"
