@@ -1,38 +1,40 @@
-"""Run a LeakScale server: `leakscale-server --data-dir DIR`."""
+"""Run a LeakScale server: `leakscale-server --data-dir DIR`; or look at its sandbox: `leakscale-server sandbox …`."""
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import signal
 import sqlite3
 import sys
-import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import structlog
 import typer
 
-from leakscale_server.app import serve
 from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
 
 __all__ = ["main"]
 
 DEFAULT_LISTEN = "127.0.0.1:7443"
+_USAGE, _INTERRUPTED = 2, 130
+# Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it.
+_USAGE_BASE: Any = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # its tracebacks print local variables, and some are secrets
     help="Serve LeakScale: certify families, freeze editions, score privately.",
+    invoke_without_command=True,
 )
+app.add_typer(sandbox_app)
 
 
-@app.command()
+@app.callback()
 def run(
-    data_dir: Annotated[Path, typer.Option(help="Registry, vault, signing key, token and editions live here.")],
+    context: typer.Context,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Registry, vault, signing key, token and editions live here.")
+    ] = None,
     listen: Annotated[
         str, typer.Option(help="host:port on loopback (port 0: a free one) or unix:PATH.")
     ] = DEFAULT_LISTEN,
@@ -46,13 +48,13 @@ def run(
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the calls in flight and stop."""
-    _configure_log()
-    log = structlog.get_logger()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    if stop_with_stdin:
-        threading.Thread(target=_wait_for_end_of_stdin, args=(stop,), daemon=True).start()
+    if context.invoked_subcommand is not None:
+        return
+    if data_dir is None:
+        raise typer.BadParameter("a server needs a folder; see --help", param_hint="--data-dir")
+    # Loads gRPC, which a verb of the sandbox does not need.
+    from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
+
     config = ServerConfig(
         listen=listen,
         data_dir=data_dir,
@@ -62,46 +64,24 @@ def run(
         lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:
-        with serve(config) as running:
-            log.info("serving", target=running.target, backend=running.backend, token_file=str(data_dir / "token"))
-            if ready_fd is not None:
-                line = {
-                    "target": running.target,
-                    "token": running.token,
-                    "backend": running.backend,
-                    "notice": running.notice,
-                }
-                with os.fdopen(ready_fd, "w") as pipe:
-                    pipe.write(json.dumps(line) + "\n")
-            stop.wait()
-            log.info("stopping")
+        serve_until_stopped(config, ready_fd=ready_fd, stop_with_stdin=stop_with_stdin)
     except (ConfigError, BackendUnavailable, SandboxFault, OSError, sqlite3.Error, ValueError) as error:
         sys.stderr.write(f"leakscale-server: {error}\n")
         raise typer.Exit(3) from error
 
 
-def _wait_for_end_of_stdin(stop: threading.Event) -> None:
-    """A parent that was killed cannot send a signal, but its end of the pipe closes."""
-    while os.read(0, 4096):
-        pass
-    stop.set()
-
-
-def _configure_log() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-
-
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; what is wrong with its arguments is one line."""
+    try:
+        code = app(prog_name="leakscale-server", standalone_mode=False)
+    except _USAGE_BASE as error:
+        # A group without a verb has printed its help and complains in no words.
+        message = " ".join(error.format_message().split()) or "missing verb; see --help"
+        sys.stderr.write(f"leakscale-server: {message}\n")
+        sys.exit(_USAGE)
+    except typer.Abort:
+        sys.exit(_INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
+from leakscale_server.sandbox_check import require_limits
 from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services.editions import CertificationService, EditionService
@@ -70,7 +71,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
 
     Raises:
         ConfigError: If a setting cannot work or the address is taken.
-        BackendUnavailable: If this host cannot run the sandbox.
+        BackendUnavailable: If this host cannot run the sandbox, or a limit of it does not bite.
     """
     config.check()
     with ExitStack() as stack:
@@ -78,6 +79,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         stack.enter_context(_sole_owner(config.data_dir))
         backend, notice = stack.enter_context(_backend(config))
         pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
+        require_limits(pool)
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
         vault = open_vault(config.data_dir)

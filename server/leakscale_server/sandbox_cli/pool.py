@@ -1,0 +1,63 @@
+"""What both verbs do first and last: open a pool by the words of a command line, and fail in one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leakscale_server.config import ServerConfig
+from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault, SandboxPool, choose_backend
+from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
+
+__all__ = ["BackendOption", "CacheDirOption", "InputError", "RuntimeOption", "failing_in_one_line", "open_pool"]
+
+_USAGE, _UNAVAILABLE = 2, 3
+
+BackendOption = Annotated[str, typer.Option(help="auto, docker or bubblewrap.")]
+RuntimeOption = Annotated[str, typer.Option(help="A stronger container runtime, such as runsc.")]
+CacheDirOption = Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")]
+
+
+class InputError(Exception):
+    """A file or an option cannot be used as asked; the message names it, the rule and the next step."""
+
+
+@contextmanager
+def failing_in_one_line() -> Iterator[None]:
+    """Turn what may go wrong into one line on standard error and an exit code: 2 for the asker, 3 for this host."""
+    try:
+        yield
+    except InputError as error:
+        code, message = _USAGE, str(error)
+    except (BackendUnavailable, SandboxFault, OSError) as error:
+        code, message = _UNAVAILABLE, str(error)
+    else:
+        return
+    sys.stderr.write(f"leakscale-server: {' '.join(message.split())}\n")
+    raise typer.Exit(code)
+
+
+@contextmanager
+def open_pool(backend: str, *, runtime: str, cache_dir: Path | None, lane_count: int) -> Iterator[SandboxPool]:
+    """Start lanes under a backend, and say in one line on standard error if it is not the one to expect.
+
+    Raises:
+        InputError: If there is no such backend, or it has no runtimes.
+        BackendUnavailable: If this host cannot run it.
+        SandboxFault: If a lane does not start.
+    """
+    if backend not in ("auto", *BACKEND_NAMES):
+        raise InputError(f"--backend {backend}: choose auto, {' or '.join(BACKEND_NAMES)}")
+    if runtime and backend != "docker":
+        raise InputError(f"--docker-runtime {runtime}: it needs --backend docker, not {backend}")
+    state_dir = cache_dir or ServerConfig.default_cache_dir()
+    opened, notice = choose_backend(backend, state_dir=state_dir, runtime=runtime)
+    if notice:
+        sys.stderr.write(f"leakscale-server: {notice}\n")
+    with SandboxPool(opened, lane_count=lane_count) as pool:
+        yield pool
