@@ -133,3 +133,14 @@ def test_shape_file_that_no_server_takes_is_not_read_whole(tmp_path: Path) -> No
 
     with pytest.raises(InvalidRequestError, match="larger than 262,144 bytes"):
         read_shape_file(tmp_path / "large.toml", source="large.toml")
+
+
+def test_the_documented_study_can_be_read(tmp_path: Path) -> None:
+    """A page whose example is refused teaches nothing."""
+    page = (Path(__file__).parents[2] / "docs" / "study-format.md").read_text(encoding="utf-8")
+    (tmp_path / "study.toml").write_text(page.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+
+    study = load_study(tmp_path / "study.toml")
+
+    assert study.edition.shapes == ("my-shape.toml", "python/prefix.toml")
+    assert study.model.adaptation == {"learning_rate": 2e-3}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from leakscale.resources import catalog_folder
 from leakscale.results import disclosure_from_json
-from leakscale.study.config import load_study
+from leakscale.study.config import StudyShapes, load_study
 
 from .helpers import demo, demo_here, write_study
 
@@ -64,11 +65,19 @@ def test_a_summary_says_what_a_program_needs(summary: dict[str, Any]) -> None:
     assert set(summary) == {
         "format", "study", "seed", "finding", "assurance_level", "edition_kind", "backend", "model", "accuracies",
         "effect", "c0_drift", "c2_change", "confidence", "domains", "counts", "unconstrained_valid_mass", "identity",
-        "seconds",
+        "seconds", "totals", "finished_at",
     }  # fmt: skip
     assert set(summary["accuracies"]) == {"c0_base", "c0_adapted", "c2_base", "c2_adapted"}
     assert set(summary["domains"]) == {"python", "sql"}
-    assert set(summary["identity"]) == {"certificates", "commitment_root", "adapter", "answers", "disclosure"}
+    assert set(summary["identity"]) == {
+        "certificates",
+        "commitment_root",
+        "adapter",
+        "answers",
+        "numbers",
+        "disclosure",
+    }
+    assert sum(total["draw_count"] for total in summary["totals"]) == summary["counts"]["answers"]
     assert summary["counts"]["valid_answers"] == summary["counts"]["answers"] == 16 * 4 * 2
     assert all(0 <= share <= 1 for share in summary["accuracies"].values())
 
@@ -126,6 +135,31 @@ def test_a_study_that_cannot_be_carried_out_says_why(
     assert words in error.splitlines()[-1]
     assert "Traceback" not in error
     assert not (tmp_path / "run" / "summary.json").exists()
+
+
+def test_a_mistyped_model_leaves_the_finished_run_where_it_is(
+    finished: Path, small_study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be moved aside for a run that cannot begin, and an unfinished one would block the next."""
+    before = sorted(finished.parent.iterdir())
+
+    found = demo_here("--study", str(small_study), "--model", "/nonexistent/model", "--out", str(finished))
+
+    assert found == 2
+    assert "'/nonexistent/model' does not exist" in capsys.readouterr().err.splitlines()[-1]
+    assert sorted(finished.parent.iterdir()) == before
+
+
+def test_shapes_may_lie_beside_the_study_file(tmp_path: Path) -> None:
+    """An author's own shape is found where the author put it."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.toml").write_text("format = 1\n")
+    study = load_study(write_study(tmp_path / "study.toml", ("sql/threshold.toml", "own/mine.toml")))
+
+    shapes = StudyShapes(catalog_folder(), beside=tmp_path).read(study)
+
+    assert shapes[0].toml == "format = 1\n"
+    assert shapes[1].source == "python/prefix.toml"
 
 
 def test_a_model_without_a_chat_template_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
+import os
 import signal
 import subprocess
 import time
@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from leakscale.errors import InvalidRequestError
-from leakscale.study.config import load_study
+from leakscale.resources import catalog_folder
+from leakscale.study.config import StudyShapes, load_study
 from leakscale.study.layout import open_directory
 
 from .helpers import demo, start_demo
@@ -112,15 +113,12 @@ def test_a_study_on_a_full_disk_goes_on_when_there_is_space(tmp_path: Path, smal
 def test_a_directory_that_another_run_holds_is_left_to_it(tmp_path: Path, small_study: Path) -> None:
     """Two commands by mistake: the second is refused, whatever the first has done so far."""
     root = tmp_path / "run"
-    data = open_directory(root, load_study(small_study)).server_data
-    data.mkdir()
-    with (data / "lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-
+    study = load_study(small_study)
+    with open_directory(root, study, StudyShapes(catalog_folder()).read(study)):
         second = demo("--study", str(small_study), "--out", str(root))
 
-    assert second.returncode == 3, second.stderr
-    assert "another server holds it" in second.stderr.splitlines()[-1]
+    assert second.returncode == 4, second.stderr
+    assert f"in use by process {os.getpid()}" in second.stderr.splitlines()[-1]
 
 
 def test_damaged_times_of_an_unfinished_run_are_named(tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from leakscale.errors import ConflictError
+from leakscale.models import ShapeFile
+from leakscale.study import layout
 from leakscale.study.config import Study, load_study
-from leakscale.study.layout import open_directory, write_json
+from leakscale.study.layout import StudyDirectory, write_json
 
 from .helpers import write_study
 
@@ -16,6 +19,15 @@ from .helpers import write_study
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     return load_study(write_study(tmp_path / "study.toml"))
+
+
+SHAPES = [ShapeFile("sql/a.toml", "a = 1"), ShapeFile("sql/b.toml", "b = 1")]
+
+
+def open_directory(root: Path, study: Study, shapes: list[ShapeFile] = SHAPES) -> StudyDirectory:
+    """Open a directory and let go of it at once, as a run that ends there."""
+    with layout.open_directory(root, study, shapes) as directory:
+        return directory
 
 
 def finish(root: Path) -> None:
@@ -56,6 +68,8 @@ def test_a_finished_run_in_the_current_folder_is_moved_aside(
 
     assert directory.previous == tmp_path / "run-1"
     assert (tmp_path / "run-1" / "summary.json").exists()
+    assert directory.root == tmp_path / "run"
+    assert not directory.summary.exists()
 
 
 def test_an_unfinished_run_of_another_study_is_refused(tmp_path: Path, study: Study) -> None:
@@ -65,6 +79,40 @@ def test_an_unfinished_run_of_another_study_is_refused(tmp_path: Path, study: St
     for other in (study.with_overrides(seed=8), study.with_overrides(model="smollm2")):
         with pytest.raises(ConflictError, match="unfinished run of another study"):
             open_directory(tmp_path / "run", other)
+
+
+def test_a_shape_that_was_corrected_since_is_named(tmp_path: Path, study: Study) -> None:
+    """The server has the old one under the edition's name; going on would end in a riddle."""
+    open_directory(tmp_path / "run", study)
+
+    with pytest.raises(ConflictError, match=r"\(other shape sql/b\.toml\)"):
+        open_directory(tmp_path / "run", study, [SHAPES[0], ShapeFile("sql/b.toml", "b = 2")])
+
+
+def test_a_directory_in_use_is_not_shared(tmp_path: Path, study: Study) -> None:
+    """Two servers, two trainings and two logs in one folder would end as neither."""
+    with layout.open_directory(tmp_path / "run", study, SHAPES):
+        for other in (study, study.with_overrides(seed=8)):
+            with pytest.raises(ConflictError, match=rf"in use by process {os.getpid()}; wait"):
+                open_directory(tmp_path / "run", other)
+
+    open_directory(tmp_path / "run", study)
+
+
+def test_a_run_that_was_interrupted_still_knows_what_to_compare_with(tmp_path: Path, study: Study) -> None:
+    """The promise to say whether a repeat is identical does not end with Ctrl-C."""
+    finish(open_directory(tmp_path / "run", study).root)
+    open_directory(tmp_path / "run", study)
+
+    assert open_directory(tmp_path / "run", study).previous == tmp_path / "run-1"
+
+
+def test_a_file_where_a_folder_is_needed_is_named(tmp_path: Path, study: Study) -> None:
+    """`runs` itself, and not the path below it, is what stands in the way."""
+    (tmp_path / "runs").write_text("")
+
+    with pytest.raises(ConflictError, match=r"runs' is a file"):
+        open_directory(tmp_path / "runs" / "demo", study)
 
 
 def test_another_title_is_the_same_study(tmp_path: Path, study: Study) -> None:

@@ -15,6 +15,7 @@ from leakscale.adaptation.config import (
     AdaptProgress,
     Diagnostics,
 )
+from leakscale.adaptation.loading import check_model
 from leakscale.adaptation.smollm2 import smollm2_folder
 from leakscale.adaptation.training import adapt
 
@@ -27,6 +28,7 @@ __all__ = [
     "Completion",
     "Diagnostics",
     "adapt",
+    "check_model",
     "read_completion",
     "smollm2_folder",
 ]

@@ -85,6 +85,16 @@ def open_model_folder(model: str | Path) -> ModelFolder:
     )
 
 
+def check_model(model: str | Path) -> None:
+    """See that a model can be adapted and asked; for whoever has work to do before.
+
+    Raises:
+        NotFoundError: If it is neither a folder nor an id that can be fetched.
+        ModelError: If the folder lacks weights, a tokenizer, a chat template or an end-of-turn token.
+    """
+    open_model_folder(model)
+
+
 def use_threads(count: int) -> None:
     """Pin the threads and the kernels, so that a second run on this machine makes the same bits.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +14,12 @@ from leakscale.cli.connection import SandboxBackend, cache_folder
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
+    from leakscale.cli.console import Console
+    from leakscale.models import ShapeFile
+    from leakscale.study.config import Study
     from leakscale.study.layout import StudyDirectory
+    from leakscale.study.models import ResolvedModel
+    from leakscale.study.pipeline import StudyOutcome
 
 __all__ = ["demo"]
 
@@ -33,41 +41,28 @@ def demo(
     Starts a server of its own, which stops with the command. Interrupted at any moment, the same command goes on. A
     finished study is never overwritten: it is moved aside, and the new run is compared with it.
     """
-    from leakscale.client import Client  # noqa: PLC0415 - keeps --help quick, as do the next ones
-    from leakscale.report import render_summary_table, summary_text  # noqa: PLC0415
+    from leakscale.report import render_summary_table, summary_text  # noqa: PLC0415 - keeps --help quick
     from leakscale.resources import catalog_folder, studies_folder  # noqa: PLC0415
     from leakscale.study.config import StudyShapes, load_study  # noqa: PLC0415
     from leakscale.study.layout import open_directory  # noqa: PLC0415
-    from leakscale.study.local_server import local_server  # noqa: PLC0415
 
     console = shell_of(context).console
-    study = load_study(study_file or studies_folder() / "demo.toml").with_overrides(seed=seed, model=model)
-    shapes = StudyShapes(catalog_folder()).read(study)
-    directory = open_directory(out or Path("runs") / study.name, study)
-    console.note(f"study {study.name}, seed {study.seed}, in {directory.root}")
-    if directory.previous is not None:
-        console.note(f"the finished run that was there is now {directory.previous}")
-    from leakscale.study.pipeline import run_study  # noqa: PLC0415 - loads torch, which a typo need not wait for
+    path = study_file or studies_folder() / "demo.toml"
+    study = load_study(path).with_overrides(seed=seed, model=model)
+    shapes = StudyShapes(catalog_folder(), beside=path.parent).read(study)
+    console.note(f"study {study.name}, seed {study.seed}: loading the model")
+    from leakscale.study.models import resolve_model  # noqa: PLC0415 - loads torch, which a typo need not wait for
 
-    with (
-        local_server(directory.server_data, backend=backend, log=directory.server_log) as server,
-        Client(server.target, token=server.token) as client,
-    ):
-        if server.backend == SandboxBackend.BUBBLEWRAP and backend is SandboxBackend.AUTO:
-            console.note("no Docker daemon here: candidates run under bubblewrap, and certificates say so")
-        outcome = run_study(
-            study,
-            directory=directory,
-            shapes=shapes,
-            client=client,
-            cache=cache_folder(),
-            watcher=console,
-            rerun_command=_rerun_command(context, study_file, seed, model),
+    # Before the directory: a model that cannot be used must leave an earlier run where it is.
+    resolved = resolve_model(study.model.source, cache=cache_folder())
+    with open_directory(out or Path("runs") / study.name, study, shapes) as directory:
+        console.note(f"results go to {directory.root}")
+        if directory.previous is not None:
+            console.note(f"the finished run that was there is now {directory.previous}")
+        outcome = _run(
+            console, study, directory, shapes, model=resolved, backend=backend, rerun_command=_rerun_command(sys.argv)
         )
-    repeated = _compare(directory, outcome.summary)
-    lines = [f"report   {directory.report}", f"study    {directory.root}/ (summary.json holds every number)"]
-    if repeated:
-        lines.append(repeated)
+        lines = _closing_lines(directory, outcome.summary)
     console.result(
         outcome.summary,
         text="\n".join([summary_text(outcome.disclosure), "", *lines]),
@@ -75,29 +70,81 @@ def demo(
     )
 
 
-def _rerun_command(context: typer.Context, study_file: Path | None, seed: int | None, model: str | None) -> str:
-    options = {"--study": study_file, "--seed": seed, "--model": model}
-    given = [f"{name} {value}" for name, value in options.items() if value is not None]
-    return " ".join(["leakscale demo", *given])
+def _run(
+    console: Console,
+    study: Study,
+    directory: StudyDirectory,
+    shapes: list[ShapeFile],
+    *,
+    model: ResolvedModel,
+    backend: SandboxBackend,
+    rerun_command: str,
+) -> StudyOutcome:
+    from leakscale.client import Client  # noqa: PLC0415
+    from leakscale.study.local_server import local_server  # noqa: PLC0415
+    from leakscale.study.pipeline import run_study  # noqa: PLC0415
+
+    with (
+        local_server(directory.server_data, backend=backend, log=directory.server_log) as server,
+        Client(server.target, token=server.token) as client,
+    ):
+        if server.notice:
+            console.note(server.notice)
+        return run_study(
+            study,
+            directory=directory,
+            shapes=shapes,
+            client=client,
+            model=model,
+            watcher=console,
+            rerun_command=rerun_command,
+        )
 
 
-def _compare(directory: StudyDirectory, summary: dict[str, Any]) -> str:
+def _rerun_command(arguments: list[str]) -> str:
+    """Return what was typed; a program that was found on the PATH by its name alone."""
+    program = Path(arguments[0])
+    if program.name == "__main__.py":
+        return shlex.join(["python", "-m", "leakscale.cli", *arguments[1:]])
+    return shlex.join([program.name if program.is_absolute() else str(program), *arguments[1:]])
+
+
+def _closing_lines(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]:
+    masses = ", ".join(f"{bank} {100 * mass:.1f} %" for bank, mass in summary["unconstrained_valid_mass"].items())
+    counts = summary["counts"]
+    lines = [
+        f"sandbox  {summary['backend']}; {counts['certified']} of {counts['families']} families certified",
+        f"answers  {counts['valid_answers']} of {counts['answers']} valid; unconstrained, the model would write one of",
+        f"         the four strings with probability: {masses}",
+        f"report   {directory.report}",
+        f"study    {directory.root}/ (summary.json holds every number)",
+    ]
+    return lines + _comparison(directory, summary)
+
+
+def _comparison(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]:
     """Say whether an earlier run of the same study gave the same certificates, answers and numbers."""
-    import json  # noqa: PLC0415
-
     if directory.previous is None:
-        return ""
+        return []
     try:
         earlier = json.loads((directory.previous / "summary.json").read_text(encoding="utf-8"))
         is_same = all(earlier[name] == summary[name] for name in ("format", "study", "seed", "model"))
-    except (ValueError, KeyError, TypeError):
-        return f"repeat   {directory.previous}/summary.json cannot be read, so nothing was compared"
+        then, now = earlier["identity"], summary["identity"]
+        backends = f"{earlier['backend']} then, {summary['backend']} now"
+    except (OSError, ValueError, KeyError, TypeError):
+        return [f"repeat   {directory.previous}/summary.json cannot be read, so nothing was compared"]
     if not is_same:
-        return ""
-    differing = [name for name, value in summary["identity"].items() if earlier["identity"].get(name) != value]
+        return []
+    differing = [name for name, value in now.items() if then.get(name) != value]
     if not differing:
-        return f"repeat   certificates, answers, totals and interval are identical to {directory.previous}/"
-    return f"repeat   differs from {directory.previous}/ in: {', '.join(differing)}"
+        return [f"repeat   certificates, answers, totals and interval are identical to {directory.previous}/"]
+    if set(differing) <= {"certificates", "disclosure"}:
+        # A certificate names the sandbox, and the disclosure names the certificates.
+        return [
+            f"repeat   answers, totals and interval are identical to {directory.previous}/;",
+            f"         certificates differ ({backends})",
+        ]
+    return [f"repeat   differs from {directory.previous}/ in: {', '.join(differing)}"]
 
 
 def _with_lines(table: Any, lines: list[str]) -> Any:

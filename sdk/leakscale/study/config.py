@@ -135,9 +135,11 @@ class Study(_Strict):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StudyShapes:
-    """The shape files that a study names, read from a catalog folder."""
+    """The shape files that a study names, from beside the study file or else from the catalog."""
 
-    folder: Path
+    catalog: Path
+    beside: Path | None = None
+    """Folder of the study file."""
 
     def read(self, study: Study) -> list[ShapeFile]:
         """Read them in order.
@@ -149,7 +151,9 @@ class StudyShapes:
         return [self._read_one(name) for name in study.edition.shapes]
 
     def _read_one(self, name: str) -> ShapeFile:
-        return read_shape_file(self.folder / name, source=name, folder=self.folder)
+        if self.beside is not None and (self.beside / name).exists():
+            return read_shape_file(self.beside / name, source=name)
+        return read_shape_file(self.catalog / name, source=name, folder=self.catalog)
 
 
 def read_shape_file(path: Path, *, source: str, folder: Path | None = None) -> ShapeFile:
@@ -164,7 +168,7 @@ def read_shape_file(path: Path, *, source: str, folder: Path | None = None) -> S
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         known = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*.toml")) if folder else []
         hint = f"; the catalog has {', '.join(known)}" if known else ""
-        raise NotFoundError(f"shape file '{source}' does not exist{hint}") from error
+        raise NotFoundError(f"shape file '{source}' does not exist{hint or '; check the path'}") from error
     except UnicodeDecodeError as error:
         raise InvalidRequestError(f"{source}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
 

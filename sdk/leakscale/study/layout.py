@@ -1,30 +1,39 @@
 """The files of a study directory, and when one may be gone on with.
 
-runs/demo/
-study.json             what decides the numbers; a directory belongs to one study
-stages.json            seconds of each finished stage
-server/                the server's own: registry, vault, key, editions
-server.log
-certificates.jsonl     one certificate a family, in the order of family ids
-training/adapter/      LoRA adapter with its completion record
-banks/*.jsonl          distributions of each bank, append-only; *.receipt.json
-analysis/disclosure.json
-provenance.json summary.json report.html
+| path | what |
+|---|---|
+| `study.json` | what decides the numbers; a directory belongs to one study |
+| `lock` | held by the process that works here |
+| `stages.json` | seconds of each finished stage |
+| `server/`, `server.log` | the server's own: registry, vault, key, editions |
+| `certificates.jsonl` | one certificate a family, in the order of family ids |
+| `training/adapter/` | LoRA adapter with its completion record |
+| `banks/` | distributions of each bank, append-only; receipts |
+| `analysis/disclosure.json` | the released numbers |
+| `provenance.json`, `report.html` | where they come from, for people |
+| `summary.json` | written last: a directory that has it is finished |
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from leakscale.errors import ConflictError
+from leakscale.models import ShapeFile
 from leakscale.study.config import Study
 
 __all__ = ["StudyDirectory", "open_directory", "write_json"]
 
 _MARKER = "study.json"
+_LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +85,85 @@ class StudyDirectory:
         return self.root / "report.html"
 
 
-def open_directory(root: Path, study: Study) -> StudyDirectory:
-    """Make or reopen the directory of a study.
+@contextmanager
+def open_directory(root: Path, study: Study, shapes: Sequence[ShapeFile]) -> Iterator[StudyDirectory]:
+    """Make or reopen the directory of a study, and hold it against a second process for as long as the block runs.
 
     A finished run is never overwritten: it is moved aside to `<root>-1`, `-2`, … and a new one begins. An unfinished
     run of the same study is gone on with. Files that no study wrote are neither moved nor touched.
 
     Raises:
-        ConflictError: If the directory holds an unfinished run of another study, or something else.
+        ConflictError: If the directory is in use, or holds an unfinished run of another study, or something else.
     """
-    marker = root / _MARKER
-    begun = {_MARKER, f"{_MARKER}.partial"}
-    if not marker.exists() and root.exists() and any(path.name not in begun for path in root.iterdir()):
+    # `--out .` has no name of its own, and after it is moved aside `.` is the old one.
+    root = root if root.name else root.absolute()
+    _check_own(root)
+    root.mkdir(parents=True, exist_ok=True)
+    with _held(root):
+        previous = None
+        if (root / _MARKER).exists() and (root / "summary.json").exists():
+            previous = _free_name(root)
+            root.absolute().rename(previous.absolute())
+    root.mkdir(parents=True, exist_ok=True)
+    with _held(root):
+        yield StudyDirectory(root, _claim(root, study, shapes, previous))
+
+
+def _check_own(root: Path) -> None:
+    begun = {_MARKER, f"{_MARKER}.partial", _LOCK}
+    for folder in (root, *root.parents):
+        if folder.exists() and not folder.is_dir():
+            raise ConflictError(f"'{folder}' is a file, and a study needs a folder there; choose another --out")
+    if not (root / _MARKER).exists() and root.exists() and any(path.name not in begun for path in root.iterdir()):
         raise ConflictError(f"'{root}' holds files that are no study; choose another --out, or empty it")
-    previous = None
-    if marker.exists() and (root / "summary.json").exists():
-        previous = _free_name(root)
-        root.absolute().rename(previous.absolute())
-    fingerprint = study.fingerprint()
-    if marker.exists() and _read_marker(marker) != fingerprint:
+
+
+@contextmanager
+def _held(root: Path) -> Iterator[None]:
+    with (root / _LOCK).open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            holder = lock.read().strip() or "unknown"
+            raise ConflictError(
+                f"'{root}' is in use by process {holder}; wait for it, or choose another --out"
+            ) from error
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+def _claim(root: Path, study: Study, shapes: Sequence[ShapeFile], previous: Path | None) -> Path | None:
+    """Write whose directory this is, or check it; return the finished run that its result is to be compared with."""
+    marker = root / _MARKER
+    wanted = study.fingerprint()
+    wanted["shapes"] = {shape.source: hashlib.sha256(shape.toml.encode()).hexdigest() for shape in shapes}
+    if not marker.exists():
+        write_json(marker, {"study": wanted, "previous": str(previous) if previous else None})
+        return previous
+    found, earlier = _read_marker(marker)
+    differing = _differences(found, wanted)
+    if differing:
         raise ConflictError(
-            f"'{root}' holds an unfinished run of another study (other seed, model or settings); "
+            f"'{root}' holds an unfinished run of another study (other {', '.join(differing)}); "
             "choose another --out, or delete it"
         )
-    write_json(marker, fingerprint)
-    return StudyDirectory(root, previous)
+    return Path(earlier) if earlier else None
 
 
-def _read_marker(marker: Path) -> Any:
+def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    names = [name for name in wanted if name != "shapes" and found.get(name) != wanted[name]]
+    shapes = found.get("shapes", {})
+    return names + [f"shape {source}" for source, digest in wanted["shapes"].items() if shapes.get(source) != digest]
+
+
+def _read_marker(marker: Path) -> tuple[dict[str, Any], str | None]:
     try:
-        return json.loads(marker.read_text(encoding="utf-8"))
-    except ValueError as error:
+        content = json.loads(marker.read_text(encoding="utf-8"))
+        return dict(content["study"]), content["previous"]
+    except (ValueError, KeyError, TypeError) as error:
         raise ConflictError(
             f"'{marker}' cannot be read ({error}); choose another --out, or delete the folder"
         ) from error
@@ -121,8 +178,6 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _free_name(root: Path) -> Path:
-    # `--out .` has no name of its own.
-    root = root if root.name else root.absolute()
     number = 1
     while (candidate := root.with_name(f"{root.name}-{number}")).exists():
         number += 1

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
-from leakscale.adaptation import BASE_MODEL_CONFIG, SMOLLM2_CONFIG, AdaptationConfig
+from leakscale.adaptation import BASE_MODEL_CONFIG, SMOLLM2_CONFIG, AdaptationConfig, check_model
 from leakscale.errors import InvalidRequestError
 from leakscale.study.config import Study
 
@@ -26,12 +26,22 @@ class ResolvedModel:
 
 
 def resolve_model(source: str, *, cache: Path) -> ResolvedModel:
-    """Find a model.
+    """Find a model and see that it can be used.
 
     Args:
         source: `tiny`, `smollm2`, a folder, or a Hugging Face id.
         cache: Where SmolLM2 is converted to.
+
+    Raises:
+        NotFoundError: If there is no such model, or the package that carries it is not installed.
+        ModelError: If it lacks weights, a tokenizer, a chat template or an end-of-turn token.
     """
+    resolved = _find(source, cache)
+    check_model(resolved.path)
+    return resolved
+
+
+def _find(source: str, cache: Path) -> ResolvedModel:
     if source == "tiny":
         from leakscale.base_model import base_model_folder  # noqa: PLC0415 - data of one model
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,7 +43,7 @@ from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_jso
 from leakscale.results import Disclosure, disclosure_to_json
 from leakscale.study.config import Study
 from leakscale.study.layout import StudyDirectory, write_json
-from leakscale.study.models import ResolvedModel, adaptation_config, resolve_model
+from leakscale.study.models import ResolvedModel, adaptation_config
 from leakscale.study.summary import Evidence, build_provenance, build_summary
 
 __all__ = ["Progress", "StudyOutcome", "Watcher", "run_study"]
@@ -80,7 +81,7 @@ def run_study(
     directory: StudyDirectory,
     shapes: list[ShapeFile],
     client: Client,
-    cache: Path,
+    model: ResolvedModel,
     watcher: Watcher,
     rerun_command: str,
 ) -> StudyOutcome:
@@ -91,7 +92,7 @@ def run_study(
         directory: Where its files go.
         shapes: The shape files that the study names, in its order.
         client: Of a running server.
-        cache: Where a converted model is kept.
+        model: The model that the study names, found and checked.
         watcher: Told how far it is.
         rerun_command: Printed in the report.
 
@@ -100,7 +101,6 @@ def run_study(
         LeakScaleError: Whatever the server, the model or a file refuses.
     """
     run = _Run(study, directory, client, watcher)
-    model = resolve_model(study.model.source, cache=cache)
     server = client.server.info()
     with run.stage("certify"):
         edition, outcomes = run.certify(shapes)
@@ -127,6 +127,7 @@ def run_study(
         unconstrained_valid_mass=masses,
         disclosure=disclosure,
         rerun_command=rerun_command,
+        finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     with run.stage("report"):
         run.report(evidence)

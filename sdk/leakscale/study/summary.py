@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leakscale.adaptation import AdapterIdentity, Completion
+from leakscale.digests import json_digest
 from leakscale.models import CertificationOutcome, Condition, Edition, EditionKind, ModelState, Receipt, ServerInfo
 from leakscale.report import StudyProvenance, finding
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate
@@ -37,6 +38,8 @@ class Evidence:
     unconstrained_valid_mass: Mapping[str, float]
     disclosure: Disclosure
     rerun_command: str
+    finished_at: str
+    """ISO 8601, UTC, to the second."""
 
 
 def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> dict[str, Any]:
@@ -53,6 +56,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
         "edition_kind": disclosure.edition_kind,
         "backend": _backends(evidence),
         "model": evidence.model.label,
+        "finished_at": evidence.finished_at,
         "accuracies": _accuracies(totals),
         "effect": _estimate(pooled.effect),
         "c0_drift": _estimate(pooled.c0_drift),
@@ -69,6 +73,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
             "training_records": evidence.completion.diagnostics.record_count,
             "optimizer_steps": evidence.completion.diagnostics.step_count,
         },
+        "totals": [asdict(total) for total in totals],
         "unconstrained_valid_mass": dict(evidence.unconstrained_valid_mass),
         "identity": identity_of(evidence),
         "seconds": dict(stage_seconds),
@@ -77,6 +82,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
 
 def identity_of(evidence: Evidence) -> dict[str, Any]:
     """Return what a second run of the same study must repeat, digit by digit."""
+    numbers = json.loads(evidence.disclosure.payload)
     certificates = hashlib.sha256()
     for outcome in evidence.outcomes:
         if outcome.certificate is not None:
@@ -86,6 +92,7 @@ def identity_of(evidence: Evidence) -> dict[str, Any]:
         "commitment_root": evidence.edition.commitment_root.hex(),
         "adapter": evidence.identity.adapter,
         "answers": {_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.receipts},
+        "numbers": json_digest([numbers["totals"], numbers["effects"]]).hex(),
         "disclosure": hashlib.sha256(evidence.disclosure.payload).hexdigest(),
     }
 
@@ -118,8 +125,13 @@ def build_provenance(evidence: Evidence, *, stage_seconds: Mapping[str, float]) 
         versions={"python": platform.python_version(), **{name: _version(name) for name in ("leakscale", *_LIBRARIES)}},
         backend_identity=_backend_identity(evidence),
         bank_digests={_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.receipts},
-        training={**evidence.completion.config, **asdict(evidence.completion.diagnostics)},
+        training={
+            # The seed stands among the seeds.
+            **{name: value for name, value in evidence.completion.config.items() if name != "seed"},
+            **asdict(evidence.completion.diagnostics),
+        },
         unconstrained_valid_mass=dict(evidence.unconstrained_valid_mass),
+        finished_at=evidence.finished_at,
     )
 
 
