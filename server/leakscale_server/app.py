@@ -74,6 +74,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         BackendUnavailable: If this host cannot run the sandbox, or a limit of it does not bite.
     """
     config.check()
+    _make_cache(config.cache_dir)
     with ExitStack() as stack:
         _make_private(config.data_dir)
         stack.enter_context(_sole_owner(config.data_dir))
@@ -174,12 +175,28 @@ def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
         backend.close()
 
 
+def _make_cache(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"--cache-dir {folder}: no folder for sandbox images can be made there ({error.strerror}); pass another, or "
+            "set XDG_CACHE_HOME"
+        ) from error
+
+
 def _make_private(folder: Path) -> None:
     """Make the data folder, or take one that is empty or a server's; whose folder else it is loses nothing."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "it is a file" if folder.is_file() else error.strerror
+        raise ConfigError(f"--data-dir {folder}: no folder can be made there ({reason}); choose another") from error
     if not (folder / "lock").exists() and any(folder.iterdir()):
         raise ConfigError(f"--data-dir {folder}: the folder holds other files; choose an empty one or a new name")
     folder.chmod(0o700)
+    # It holds a token, a signing key and a vault, and may lie in somebody's checkout.
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from leakscale.addresses import is_local
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
 __all__ = ["ConfigError", "ServerConfig"]
@@ -55,7 +55,8 @@ class ServerConfig:
         if self.docker_runtime and self.backend != "docker":
             # `auto` could fall back to bubblewrap, which is not what somebody asked for who wants more.
             raise ConfigError(f"--docker-runtime {self.docker_runtime}: it needs --backend docker, not {self.backend}")
-        if not self.listen.startswith("unix:") and not _is_loopback(self.listen):
+        _check_port(self.listen)
+        if not is_local(self.listen):
             raise ConfigError(
                 f"--listen {self.listen}: this version has no TLS and serves loopback addresses and UNIX sockets only; "
                 "use 127.0.0.1:PORT or unix:PATH, and a tunnel from elsewhere"
@@ -73,15 +74,7 @@ class ServerConfig:
         return max(2, min(8, cores - cores % 2))
 
 
-def _is_loopback(listen: str) -> bool:
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
-        return False
-    if ":" in host and not (host.startswith("[") and host.endswith("]")):
-        return False  # an IPv6 address without brackets: where it ends and the port begins is anybody's guess
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+def _check_port(listen: str) -> None:
+    _, _, port = listen.rpartition(":")
+    if not listen.startswith("unix:") and not (port.isdecimal() and int(port) <= 65535):
+        raise ConfigError(f"--listen {listen}: the port must be a number of 0 to 65535, as in 127.0.0.1:7443")

@@ -13,7 +13,8 @@ from leakscale.client import Client
 from leakscale.client.transport import Transport
 
 ERRORS = {
-    "AlreadyDoneError", "AuthenticationError", "BusyError", "ConflictError", "DeadlineError", "IntegrityError",
+    "AlreadyDoneError", "AuthenticationError", "BudgetSpentError", "BusyError", "ConflictError", "DeadlineError",
+    "IntegrityError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
     "NotSealedError", "PermissionDeniedError", "PreconditionError", "ServerError", "StorageFullError",
     "UnavailableError",

@@ -169,3 +169,16 @@ def test_a_rejection_is_no_certificate() -> None:
     assert not outcome.is_certified
     assert outcome.rejection is not None
     assert outcome.rejection.figures == (("n", 3),)
+
+
+@pytest.mark.parametrize("target", ["example.org:7443", "192.0.2.7:7443", "[2001:db8::1]:7443", "localhost.example:1"])
+def test_a_token_is_not_sent_to_another_machine(target: str) -> None:
+    """Without TLS everybody on the way could read it and be us from then on."""
+    with pytest.raises(errors.InvalidRequestError, match="the token would travel in the clear"):
+        Client(target, token="secret")
+
+
+@pytest.mark.parametrize("target", ["127.0.0.1:1", "localhost:1", "[::1]:1", "unix:/tmp/leakscale.sock"])
+def test_a_token_may_go_to_this_machine(target: str) -> None:
+    """Loopback and UNIX sockets are what this version serves."""
+    Client(target, token="secret").close()

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import grpc
 
+from leakscale.addresses import is_local
 from leakscale.errors import InvalidRequestError, from_rpc_error
 
 __all__ = ["Transport"]
@@ -45,6 +46,11 @@ class Transport:
             raise InvalidRequestError(
                 "the token holds a space, a line break or a letter that no token has; copy it anew from the file "
                 "`token` of the server's data folder"
+            )
+        if token and not is_local(target):
+            raise InvalidRequestError(
+                f"server '{target}' is not on this machine, and this version has no TLS: the token would travel in the "
+                "clear; use a loopback address or unix:PATH, and a tunnel to elsewhere"
             )
         self.target = target
         self._timeout_s = timeout_s
