@@ -23,7 +23,7 @@ from leakscale.report import (
     render_summary_table,
     summary_text,
 )
-from leakscale.results import Disclosure, disclosure_from_json, disclosure_from_payload, disclosure_to_json
+from leakscale.results import Disclosure, Estimate, disclosure_from_json, disclosure_from_payload, disclosure_to_json
 
 
 def a_disclosure() -> Disclosure:
@@ -90,6 +90,18 @@ def test_rich_table_fits_80_columns() -> None:
     assert "…" not in shown
     assert shown.count("11111/16384") == 8
     assert shown.count("-12.39 (-22.34 to -10.01)") == 9
+
+
+def test_control_that_moved_is_said() -> None:
+    """Where the control itself moved, part of the effect is not the model's gain; nobody should find that out late."""
+    assert "drift excludes zero in SQL and Python:" in " ".join(summary_text(a_disclosure()).split())
+
+
+def test_control_that_stayed_needs_no_words() -> None:
+    """A warning on every table is no warning."""
+    still = dataclasses.replace(a_disclosure().effects[1], c0_drift=Estimate(0.01, -0.02, 0.04))
+
+    assert "excludes zero" not in summary_text(dataclasses.replace(a_disclosure(), effects=(still,)))
 
 
 def test_disclosure_survives_its_file() -> None:

@@ -11,7 +11,7 @@ from leakscale.report.forest import forest
 from leakscale.report.provenance import StudyProvenance
 from leakscale.report.trajectory import trajectory
 from leakscale.report.view import blocks, domain_name
-from leakscale.report.words import ASSURANCE, finding, interval, percent, points, scope, verdict
+from leakscale.report.words import ASSURANCE, drift_note, finding, interval, percent, points, scope, verdict
 from leakscale.results import Disclosure, Estimate
 
 __all__ = ["render_report", "write_report"]
@@ -71,6 +71,7 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
         level=f"{100 * disclosure.confidence:g}",
         finding=_typographic(finding(disclosure)),
         verdict=verdict(disclosure),
+        drift_note=drift_note(disclosure),
         assurance=ASSURANCE.get(
             disclosure.assurance_level, "The server named a level that this version does not know."
         ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from leakscale.report.view import Arm, Block, Count, blocks
-from leakscale.report.words import finding, interval, percent, points
+from leakscale.report.words import drift_note, finding, interval, percent, points
 from leakscale.results import Disclosure, Estimate
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def render_summary_table(disclosure: Disclosure) -> Table:
             cells = [f"{accuracy} [dim]{count}[/]" for accuracy, count in map(_accuracy, (arm.base, arm.adapted))]
             table.add_row(f"  [{style}]{_arm_name(arm)}[/]", *cells, _change(arm.change))
         table.add_row("  effect", "", "", f"[bold]{_change(block.effect)}[/]", end_section=True)
+    table.caption, table.caption_justify = drift_note(disclosure) or None, "left"
     return table
 
 
@@ -53,7 +55,9 @@ def summary_text(disclosure: Disclosure) -> str:
     sentence = finding(disclosure)
     if len(sentence) > 80:
         sentence = sentence.replace(" (", "\n(")
-    return "\n".join([sentence, "", lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])])
+    note = textwrap.wrap(drift_note(disclosure), 80)
+    table = [lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])]
+    return "\n".join([sentence, "", *table, *([""] if note else []), *note])
 
 
 def _plain_rows(block: Block) -> list[tuple[str, str, str, str]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from leakscale.report.view import domain_name
 from leakscale.results import Disclosure, Estimate
 
-__all__ = ["ASSURANCE", "finding", "has_interval", "interval", "percent", "points", "scope", "verdict"]
+__all__ = ["ASSURANCE", "drift_note", "finding", "has_interval", "interval", "percent", "points", "scope", "verdict"]
 
 ASSURANCE: Final = {
     "L0": "One party ran everything on one machine. The numbers are what this software measured; nothing here protects"
@@ -70,6 +71,23 @@ def verdict(disclosure: Disclosure) -> str:
     if effect.high < 0:
         return "The interval lies below zero: seeing the associations lowered the score."
     return "The interval holds zero: this study cannot tell the effect of exposure from none."
+
+
+def drift_note(disclosure: Disclosure) -> str:
+    """Name the domains whose control moved by more than its interval allows for chance; empty where none did."""
+    moved = [
+        domain_name(effect.domain)
+        for effect in disclosure.effects
+        if effect.domain is not None
+        and has_interval(effect.c0_drift)
+        and not effect.c0_drift.low <= 0 <= effect.c0_drift.high
+    ]
+    if not moved:
+        return ""
+    return (
+        f"The interval of the control's drift excludes zero in {' and '.join(moved)}: part of the effect there is the "
+        "control's own movement, of which one interval in twenty shows that much by chance."
+    )
 
 
 def scope(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
