@@ -132,9 +132,14 @@ class JobHeader:
         magic, domain, ordered, fixtures, programs, sequence, payload, *numbers = JOB_HEADER.unpack(data)
         if magic != JOB_MAGIC or payload > JOB_BYTES_MAX:
             raise WireError("not a job header")
+        if not all(0 < count <= PART_COUNT_MAX for count in (fixtures, programs)) or ordered > 1:
+            raise WireError("a job header does not parse")
         wall_ms, *others = numbers
-        limits = Limits(wall_ms / 1000, *others)
-        return cls(sequence, DomainCode(domain), bool(ordered), fixtures, programs, payload, limits)
+        try:
+            limits = Limits(wall_ms / 1000, *others)
+            return cls(sequence, DomainCode(domain), bool(ordered), fixtures, programs, payload, limits)
+        except ValueError as error:
+            raise WireError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)

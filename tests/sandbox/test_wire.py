@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import (
+    GREETING_BYTES_MAX,
+    GREETING_HEADER,
     JOB_BYTES_MAX,
     JOB_HEADER,
+    JOB_MAGIC,
     RESULT_BYTES_MAX,
     RESULT_HEADER,
     DomainCode,
@@ -63,6 +66,39 @@ def test_hostile_result_headers_raise_wire_error_only(data: bytes) -> None:
     """Even PID 1 is not believed beyond its frame."""
     with contextlib.suppress(WireError):
         assert ResultHeader.unpack(data).body_bytes <= RESULT_BYTES_MAX
+
+
+@given(st.binary(min_size=JOB_HEADER.size - 4, max_size=JOB_HEADER.size - 4))
+@example(bytes(JOB_HEADER.size - 4))
+def test_a_hostile_job_header_raises_wire_error_only(data: bytes) -> None:
+    """Whoever speaks to the worker: a limit of zero, a domain that does not exist, no program at all."""
+    with contextlib.suppress(WireError):
+        header = JobHeader.unpack(JOB_MAGIC + data)
+        assert header.pack() == JOB_MAGIC + data
+
+
+@given(st.binary(min_size=GREETING_HEADER.size, max_size=GREETING_HEADER.size))
+def test_a_hostile_greeting_raises_wire_error_only(data: bytes) -> None:
+    """Its size is read before the body is."""
+    with contextlib.suppress(WireError):
+        assert 0 <= greeting_size(data) <= GREETING_BYTES_MAX
+
+
+@given(RECORDS, st.data())
+def test_a_record_that_is_cut_or_changed_never_shifts_the_others(
+    records: list[tuple[Verdict, bytes]], data: st.DataObject
+) -> None:
+    """Whatever still parses was written so: no two bodies decode to the same records."""
+    written = bytearray(b"".join(encode_record(verdict, body) for verdict, body in records))
+    place = data.draw(st.integers(0, len(written) - 1))
+    written[place] ^= data.draw(st.integers(1, 255))
+
+    with pytest.raises(WireError):
+        decode_records(bytes(written[:place]), record_count=len(records))
+    with contextlib.suppress(WireError):
+        read = decode_records(bytes(written), record_count=len(records))
+        assert b"".join(encode_record(verdict, body) for verdict, body in read) == bytes(written)
+        assert read != records
 
 
 @pytest.mark.parametrize("code", list(Ending))
