@@ -7,6 +7,7 @@ runs.
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from importlib.resources import files
 
 __all__ = ["interpreter_arguments", "worker_digest", "worker_source"]
@@ -45,8 +46,9 @@ sys.modules[{package!r} + ".worker"].main()
 _SOURCE_BYTES_MAX = 120 << 10
 
 
+@cache
 def worker_source() -> str:
-    """Return the worker as one Python program."""
+    """Return the worker as one Python program, read once: an upgrade on disk must not reach a running server."""
     folder = files(_PACKAGE)
     sources = [(name, folder.joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in _MODULE_NAMES]
     source = _BOOTSTRAP.format(package=_PACKAGE, sources=sources)
