@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto bench clean
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto bench fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -46,6 +46,9 @@ base-model: setup ## Train the tiny model again, from nothing to the same bytes
 
 bench: setup ## Print every measured figure as a ratio
 	@for script in bench/*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done
+
+fuzz: setup ## Fuzz the frame and canonical decoders; FUZZ_ARGS="--seconds 600"
+	@$(BIN)/pip install --quiet --quiet atheris && $(BIN)/python tools/fuzz.py $(FUZZ_ARGS)
 
 clean: ## Remove .venv and caches; runs/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
