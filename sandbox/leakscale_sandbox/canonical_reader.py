@@ -136,6 +136,9 @@ class _Reader:
     def rows(self) -> Rows:
         is_ordered = self.take(1) == b"q"
         names = tuple(self.text() for _ in range(self._count()))
+        if not names:
+            # SQLite has none such, and ten bytes would stand for a hundred thousand empty rows.
+            raise NotCanonicalError("rows without columns")
         row_count = self.number()
         if row_count > NODE_COUNT_MAX:
             raise NotCanonicalError("too many rows")

@@ -203,6 +203,7 @@ def test_the_largest_allowed_values_survive() -> None:
         b"\x01d\x7f\xf8\0\0\0\0\0\0", b"\x01s\0\0\0\x01\xff", b"\x01s\xff\xff\xff\xff", b"\x01l\xff\xff\xff\xff",
         b"\x01m\0\0\0\x02s\0\0\0\x01ans\0\0\0\x01an", b"\x01m\0\0\0\x02s\0\0\0\x01bns\0\0\0\x01an",
         b"\x01" + b"l\0\0\0\x01" * 64 + b"n", b"\x01g\0\0\0\0\xff\xff\xff\xff", b"\x01b\0\0\0\x01a",
+        b"\x01q\0\0\0\0\0\x01\x86\xa0", b"\x01q\0\0\0\0\0\0\0\0",
         b"\x01g\0\0\0\x01s\0\0\0\x01a\0\0\0\x02i\0\0\0\x012i\0\0\0\x011",
     ],
 )  # fmt: skip
