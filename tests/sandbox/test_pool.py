@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -277,3 +278,15 @@ def test_a_backend_whose_worker_does_not_start_is_unavailable() -> None:
     with pytest.raises(BackendUnavailable, match="no sandbox worker starts under fake"):
         prove(backend)
     assert backend.started[0].is_closed
+
+
+def test_a_program_that_is_no_unicode_text_costs_no_lane(a_job: Job) -> None:
+    """It cannot be sent; the worker has done nothing wrong."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=1) as pool:
+        with pytest.raises(ValueError, match="program 1 of a python job holds a lone surrogate"):
+            pool.run(dataclasses.replace(a_job, programs=("x", "\ud800")))
+        pool.run(a_job)
+
+    assert len(backend.started) == 1

@@ -180,11 +180,14 @@ class SandboxPool:
 
 
 def _check_job(job: Job) -> None:
-    """Refuse fixtures that no honest server sends: inside, they would look like a failure of the program.
+    """Refuse what no honest server sends: inside, it would look like a failure of the program or cost the lane.
 
     Raises:
-        ValueError: If one does not parse, or the domain does not exist.
+        ValueError: If a fixture does not parse, a program is no Unicode text, or the domain does not exist.
     """
+    for number, program in enumerate(job.programs):
+        if any("\ud800" <= letter <= "\udfff" for letter in program):
+            raise ValueError(f"program {number} of a {job.domain} job holds a lone surrogate")
     for number, fixture in enumerate(job.fixtures):
         if ProgramDomain(job.domain) is ProgramDomain.SQL:
             is_sound = fixture.startswith(_SQLITE_MAGIC)
