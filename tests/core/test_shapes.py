@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 
 SQL = '''\
@@ -127,33 +128,33 @@ def test_error_names_file_line_field_rule_and_value() -> None:
 
 SQL_FAULTS = [
     # syntax
-    ("format = 1", "format = ", 1, "", "not TOML"),
-    ('title = "An example"', 'title = "An example', 4, "", "not TOML"),
-    ('domain = "sql"', 'domain = "sql"\ndomain = "sql"', 4, "", "not TOML"),
+    ("format = 1", "format = ", 1, "", "must be TOML"),
+    ('title = "An example"', 'title = "An example', 4, "", "must be TOML"),
+    ('domain = "sql"', 'domain = "sql"\ndomain = "sql"', 4, "", "must be TOML"),
     # single fields
-    ("format = 1", "format = 2", 1, "format", "than or equal to 1"),
-    ("format = 1\n", "", 1, "format", "is required"),
-    ("format = 1", "format = true", 1, "format", "valid integer"),
-    ('title = "An example"', 'titel = "An example"', 1, "title", "is required"),
-    ('title = "An example"', 'title = "An example"\nauthor = "me"', 5, "author", "is not a field of the format"),
-    ('id = "sql-example"', 'id = "SQL example"', 2, "id", "match pattern"),
+    ("format = 1", "format = 2", 1, "format", "must be at most 1"),
+    ("format = 1\n", "", 1, "format", "must be given"),
+    ("format = 1", "format = true", 1, "format", "must be an integer"),
+    ('title = "An example"', 'titel = "An example"', 1, "title", "must be given"),
+    ('title = "An example"', 'title = "An example"\nauthor = "me"', 5, "author", "must be left out"),
+    ('id = "sql-example"', 'id = "SQL example"', 2, "id", "lower-case words joined by dashes"),
     ('domain = "sql"', 'domain = "cobol"', 3, "domain", "must be 'sql' or 'python'"),
-    ('type = "integer"', 'type = "complex"', 6, "candidates", "must be one of"),
-    ('type = "integer"\n', "", 6, "candidates", "needs 'type'"),
-    ("low = 0, high = 50", "low = 0.5, high = 50", 8, "candidates.range.low", "valid integer"),
-    ("distance = 5", "distance = 0", 8, "candidates.range.distance", "greater than or equal to 1"),
-    ("high = 50, step", "high = 2000000000000, step", 8, "candidates.range.high", "less than or equal"),
-    ("step = 1", "step = true", 8, "candidates.range.step", "valid integer"),
-    ("rows = [4, 6]", "rows = [0, 6]", 16, "tables[0].rows[0]", "greater than or equal to 1"),
-    ("rows = [4, 6]", "rows = [4, 201]", 16, "tables[0].rows[1]", "less than or equal to 200"),
-    ("rows = [4, 6]", "rows = [4]", 16, "tables[0].rows", "too few"),
-    ('generator = "serial"', 'generator = "random"', 18, "tables[0].columns[0]", "must be one of"),
-    ("near_candidates = 0.5", "near_candidates = 1.5", 37, "tables[1].columns[1].near_candidates", "less than or"),
-    ("null_share = 0.25", "null_share = -0.1", 43, "tables[1].columns[2].null_share", "greater than or equal"),
+    ('type = "integer"', 'type = "complex"', 7, "candidates.type", "must be one of"),
+    ('type = "integer"\n', "", 6, "candidates.type", "must be given"),
+    ("low = 0, high = 50", "low = 0.5, high = 50", 8, "candidates.range.low", "must be an integer"),
+    ("distance = 5", "distance = 0", 8, "candidates.range.distance", "must be at least 1"),
+    ("high = 50, step", "high = 2000000000000, step", 8, "candidates.range.high", "must be at most"),
+    ("step = 1", "step = true", 8, "candidates.range.step", "must be an integer"),
+    ("rows = [4, 6]", "rows = [0, 6]", 16, "tables[0].rows[0]", "must be at least 1"),
+    ("rows = [4, 6]", "rows = [4, 201]", 16, "tables[0].rows[1]", "must be at most 200"),
+    ("rows = [4, 6]", "rows = [4]", 16, "tables[0].rows", "another entry"),
+    ('generator = "serial"', 'generator = "random"', 20, "tables[0].columns[0].generator", "must be one of"),
+    ("near_candidates = 0.5", "near_candidates = 1.5", 37, "tables[1].columns[1].near_candidates", "must be at most"),
+    ("null_share = 0.25", "null_share = -0.1", 43, "tables[1].columns[2].null_share", "must be at least"),
     ("null_share = 0.25", "null_share = 0.00001", 43, "tables[1].columns[2].null_share", "decimal places"),
     ("null_share = 0.25", "null_share = nan", 43, "tables[1].columns[2].null_share", "finite"),
-    ('values = ["red", "blue"]', "values = []", 42, "tables[1].columns[2].values", "at least 1 item"),
-    ('name = "color"', 'name = "Color; DROP"', 40, "tables[1].columns[2].name", "match pattern"),
+    ('values = ["red", "blue"]', "values = []", 42, "tables[1].columns[2].values", "1 or more"),
+    ('name = "color"', 'name = "Color; DROP"', 40, "tables[1].columns[2].name", "lower-case identifier"),
     ('order = "ordered"', 'order = "sorted"', 56, "result.order", "must be 'ordered' or 'bag'"),
     # between fields
     ('id = "sql-example"', 'id = "python-example"', 2, "id", "begin with its domain"),
@@ -161,13 +162,13 @@ SQL_FAULTS = [
     ("distance = 5 }", "distance = 5 }\npool = [1, 2, 3, 4]", 6, "candidates", "either pool or range"),
     ("distance = 5 }", "distance = 17 }", 8, "candidates.range", "at least 4 values"),
     ("low = 0, high = 50", "low = 60, high = 50", 8, "candidates.range.high", "at least low, 60"),
-    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3]", 8, "candidates.pool", "at least 4"),
+    ("range = { low = 0, high = 50, step = 1, distance = 5 }", "pool = [1, 2, 3]", 8, "candidates.pool", "4 or more"),
     (
         "range = { low = 0, high = 50, step = 1, distance = 5 }",
         "pool = [1, 2, 3, 3]",
         8,
         "candidates.pool[3]",
-        "distinct",
+        "must differ",
     ),
     (
         "range = { low = 0, high = 50, step = 1, distance = 5 }",
@@ -178,15 +179,15 @@ SQL_FAULTS = [
     ),
     ('["orders", "sales"]', '["orders", "select"]', 11, "vocabulary.orders[1]", "keyword"),
     ('["orders", "sales"]', '["orders", "lambda"]', 11, "vocabulary.orders[1]", "keyword"),
-    ('["orders", "sales"]', '["orders", "price"]', 12, "vocabulary.amount[1]", "two things"),
-    ('["orders", "sales"]', '["orders", "color"]', 11, "vocabulary.orders[1]", "two things"),
-    ('["orders", "sales"]', '["orders", "orders"]', 11, "vocabulary.orders[1]", "two things"),
-    ('amount = ["amount", "price"]', 'amount = ["amount"]\nunused = ["x"]', 13, "vocabulary.unused", "used by no"),
+    ('["orders", "sales"]', '["orders", "price"]', 12, "vocabulary.amount[1]", "one thing only"),
+    ('["orders", "sales"]', '["orders", "color"]', 11, "vocabulary.orders[1]", "one thing only"),
+    ('["orders", "sales"]', '["orders", "orders"]', 11, "vocabulary.orders[1]", "one thing only"),
+    ('amount = ["amount", "price"]', 'amount = ["amount"]\nunused = ["x"]', 13, "vocabulary.unused", "must be used by"),
     ('amount = ["amount", "price"]', 'amount = ["amount"]\npolicy = ["x"]', 13, "vocabulary.policy", "masked value"),
     ('name = "color"', 'name = "group"', 40, "tables[1].columns[2].name", "keyword"),
-    ('name = "color"', 'name = "person_id"', 40, "tables[1].columns[2].name", "taken already"),
-    ('name = "people"', 'name = "orders"', 23, "tables[1].name", "taken already"),
-    ("rows = [4, 6]", "rows = [6, 4]", 16, "tables[0].rows", "at least the fewest"),
+    ('name = "color"', 'name = "person_id"', 40, "tables[1].columns[2].name", "must differ from the names"),
+    ('name = "people"', 'name = "orders"', 23, "tables[1].name", "must differ from the names"),
+    ("rows = [4, 6]", "rows = [6, 4]", 16, "tables[0].rows", "[fewest, most]"),
     ('table = "people"', 'table = "places"', 29, "tables[1].columns[0].table", "earlier table"),
     ('table = "people"', 'table = "orders"', 29, "tables[1].columns[0].table", "earlier table"),
     ('column = "id"', 'column = "name"', 30, "tables[1].columns[0].column", "must name a column"),
@@ -197,30 +198,30 @@ SQL_FAULTS = [
         "near_candidates = 0.25",
         43,
         "tables[1].columns[2].near_candidates",
-        "of its own type, string",
+        "of its column's type, string",
     ),
     ("low = 0\nhigh = 50", "low = 0\nhigh = 1000000000000", 32, "tables[1].columns[1].step", "at most 1000000000"),
     ('name = "people"', 'name = "sqlite_people"', 15, "tables[0].name", "keyword"),
-    ('columns = ["amount"]', 'columns = ["amount", "amount"]', 55, "result.columns[1]", "distinct"),
-    ('title = "An example"', 'title = "An example"\n"a\\nb" = 1', 1, "'a\\nb'", "not a field"),
+    ('columns = ["amount"]', 'columns = ["amount", "amount"]', 55, "result.columns[1]", "must differ"),
+    ('title = "An example"', 'title = "An example"\n"a\\nb" = 1', 1, "'a\\nb'", "must be left out"),
     # task and program
     ("{{orders}} of at", "{{ orders }} of at", 46, "rings.R0.task", "without spaces"),
-    ("FROM {{orders}}", "FROM {{ORDERS}}", 47, "rings.R0.program", "without spaces"),
+    ("FROM {{orders}}", "FROM {{ORDERS}}", 49, "rings.R0.program", "without spaces"),
     ("policy value, in", "{{policy}}, in", 46, "rings.R0.task", "leave the masked value open"),
     ("the policy value, in", "it, in", 46, "rings.R0.task", "say what the policy value decides"),
-    ("of {{orders}} of", "of {{order}} of", 46, "rings.R0.task", "slot that [vocabulary] lacks"),
-    ("value, in order.", "value.\\nCandidates:", 46, "rings.R0.task", "one printable line"),
-    (">= {{policy}}", ">= 5", 47, "rings.R0.program", "exactly once"),
-    (">= {{policy}}", "> {{policy}} - {{policy}}", 47, "rings.R0.program", "exactly once"),
-    (">= {{policy}}", ">= '{{policy}}'", 47, "rings.R0.program", "own quotes"),
-    ("FROM {{orders}}", "FROM {{order}}", 47, "rings.R0.program", "slot that [vocabulary] lacks"),
-    ("ORDER BY t.{{amount}}", "", 47, "rings.R0.program", "outermost ORDER BY"),
-    ("ORDER BY t.{{amount}}", "-- ORDER BY t.id", 47, "rings.R0.program", "outermost ORDER BY"),
-    ("ORDER BY t.{{amount}}", "; DROP TABLE x", 47, "rings.R0.program", "semicolon"),
-    ("SELECT t.", "DELETE t.", 47, "rings.R0.program", "SELECT or WITH"),
+    ("of {{orders}} of", "of {{order}} of", 46, "rings.R0.task", "must name a slot of [vocabulary]"),
+    ("value, in order.", "value.\\nCandidates:", 46, "rings.R0.task", "must be one line"),
+    (">= {{policy}}", ">= 5", 48, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", "> {{policy}} - {{policy}}", 50, "rings.R0.program", "exactly once"),
+    (">= {{policy}}", ">= '{{policy}}'", 50, "rings.R0.program", "no quotes beside"),
+    ("FROM {{orders}}", "FROM {{order}}", 49, "rings.R0.program", "must name a slot of [vocabulary]"),
+    ("ORDER BY t.{{amount}}", "", 50, "rings.R0.program", "outermost ORDER BY"),
+    ("ORDER BY t.{{amount}}", "-- ORDER BY t.id", 50, "rings.R0.program", "outermost ORDER BY"),
+    ("ORDER BY t.{{amount}}", "; DROP TABLE x", 51, "rings.R0.program", "semicolon"),
+    ("SELECT t.", "DELETE t.", 48, "rings.R0.program", "SELECT or WITH"),
     ("AS {{amount}}\n", "AS total\n", 55, "result.columns[0]", "after AS"),
-    ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", 47, "rings.R0.program", "printable"),
-    ("[rings.R0]", "[rings.R1]", 45, "rings.R0", "is required"),
+    ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", 51, "rings.R0.program", "printable"),
+    ("[rings.R0]", "[rings.R1]", 45, "rings.R0", "must be given"),
 ]
 
 
@@ -235,18 +236,18 @@ def test_a_fault_in_an_sql_shape_is_named(old: str, new: str, line: int, field: 
 @pytest.mark.parametrize(
     ("old", "new", "line", "field", "rule"),
     [
-        ('["ab", "cd", "ef", "gh", "ij"]', '["ab", "cd", "ef"]', 8, "candidates.pool", "at least 4"),
+        ('["ab", "cd", "ef", "gh", "ij"]', '["ab", "cd", "ef"]', 8, "candidates.pool", "4 or more"),
         ('"ij"]', '"i\\nj"]', 8, "candidates.pool[4]", "printable"),
-        ('"ij"]', "7]", 8, "candidates.pool[4]", "valid string"),
-        ('"ij"]', '"ab"]', 8, "candidates.pool[4]", "distinct"),
-        ("length = [2, 3]", "length = [3, 2]", 17, "records.fields[0].length", "at least the fewest"),
+        ('"ij"]', "7]", 8, "candidates.pool[4]", "text in quotes"),
+        ('"ij"]', '"ab"]', 8, "candidates.pool[4]", "must differ"),
+        ("length = [2, 3]", "length = [3, 2]", 17, "records.fields[0].length", "[fewest, most]"),
         ('"abcdefghij"', '"a\\u0000b"', 16, "records.fields[0].alphabet", "printable"),
-        ("[records]\nrows = [4, 8]", "[records]", 10, "records.rows", "is required"),
-        ("def transform", "def transfrom", 22, "rings.R0.program", "define transform(records) once"),
-        ("def transform(records)", "def transform()", 22, "rings.R0.program", "with one argument"),
-        ("def transform(records):", "def transform(records)", 22, "rings.R0.program", "must be a Python module"),
-        ("{{policy}}", '"{{policy}}"', 22, "rings.R0.program", "own quotes"),
-        ("{{policy}}", "'ab'", 22, "rings.R0.program", "exactly once"),
+        ("[records]\nrows = [4, 8]", "[records]", 10, "records.rows", "must be given"),
+        ("def transform", "def transfrom", 23, "rings.R0.program", "define transform(records) once"),
+        ("def transform(records)", "def transform()", 23, "rings.R0.program", "with one argument"),
+        ("def transform(records):", "def transform(records)", 23, "rings.R0.program", "must be a Python module"),
+        ("{{policy}}", '"{{policy}}"', 24, "rings.R0.program", "no quotes beside"),
+        ("{{policy}}", "'ab'", 23, "rings.R0.program", "exactly once"),
     ],
 )
 def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field: str, rule: str) -> None:
@@ -256,13 +257,157 @@ def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field
     assert rule in error.rule
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'order = "ordered"',
+            'order = ["ordered", 1]',
+            "56: result.order: must be 'ordered' or 'bag'; got ['ordered', 1]",
+        ),
+        (
+            'type = "integer"',
+            "type = 2024-01-01",
+            "candidates.type: must be one of 'integer', 'decimal', 'string', 'date'",
+        ),
+        ("rows = [4, 6]", "rows = 2024-01-01", "16: tables[0].rows: must be an array; got 2024-01-01"),
+        ("rows = [4, 6]", "rows = { fewest = 4 }", "16: tables[0].rows: must be an array; got a table"),
+        ("[result]", "[[result]]", "54: result: must be a table; got [a table]"),
+        ("null_share = 0.25", "null_share = true", "43: tables[1].columns[2].null_share: must be a number; got true"),
+        (
+            'generator = "serial"',
+            'generator = "random"',
+            "20: tables[0].columns[0].generator: must be one of 'serial', 'choice', 'integer', 'decimal', 'date', "
+            "'text', 'reference'; got 'random'",
+        ),
+    ],
+)
+def test_a_value_is_shown_as_its_file_writes_it(old: str, new: str, message: str) -> None:
+    """An author who writes TOML need not know how Python prints a date or a table."""
+    assert message in str(failure(changed(SQL, old, new)))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        ('range = { low = "2024-01-20", high = 2024-03-01, distance = 5 }', "low: must be a date without quotes"),
+        (
+            "range = { low = 1850-01-01, high = 2024-03-01, distance = 5 }",
+            "must be at least 1900-01-01; got 1850-01-01",
+        ),
+        ("pool = [2024-01-01, 2024-01-02, 2024-01-03, 2024-01-01]", "before it; got 2024-01-01"),
+    ],
+)
+def test_a_date_is_told_how_to_be_written(candidates: str, message: str) -> None:
+    """`must be a valid date; got '2024-01-20'` looks like a contradiction."""
+    text = SQL.replace('type = "integer"', 'type = "date"').replace("near_candidates = 0.5\n", "")
+    text = changed(text, "range = { low = 0, high = 50, step = 1, distance = 5 }", candidates)
+
+    assert message in str(failure(text))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "\ufeff"])
+def test_an_empty_file_is_called_empty(text: str) -> None:
+    """Whoever saved nothing is not helped by the first field that is missing."""
+    assert str(failure(text)) == "shape.toml:1: must hold a shape; the file is empty"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
+    """Some editors write one; nobody sees it."""
+    assert parse_shape("\ufeff" + SQL, source="a") == parse_shape(SQL, source="a")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "slot"),
+    [
+        ("FROM {{orders}}", "FROM orders", 49, "orders"),
+        ("FROM {{orders}}", 'FROM "orders"', 49, "orders"),
+        (">= {{policy}}", ">= {{policy}} AND t.AMOUNT > 0", 50, "amount"),
+    ],
+)
+def test_a_slot_without_braces_is_refused_in_sql(old: str, new: str, line: int, slot: str) -> None:
+    """It is right in the families whose word is the slot's own name, so a certification would pass in part."""
+    error = failure(changed(SQL, old, new))
+
+    assert (error.line, error.field) == (line, "rings.R0.program")
+    assert f"must write the slot {slot} as {{{{{slot}}}}}" in error.rule
+
+
+@pytest.mark.parametrize(
+    "condition", ["'orders' <> ''", "1 -- of orders", "1 /* orders */", "t.orders_ > 0", "orders(1) > 0"]
+)
+def test_a_slot_in_a_string_a_comment_or_a_longer_name_is_no_slot(condition: str) -> None:
+    """Words of a comment mean nothing."""
+    parse_shape(changed(SQL, ">= {{policy}}\n", f">= {{{{policy}}}} AND {condition}\n"), source="a")
+
+
+@pytest.mark.parametrize("use", ['record["code"]', 'record.get("code", "")', "code"])
+def test_a_slot_without_braces_is_refused_in_python(use: str) -> None:
+    """A field of another name is a KeyError in all other families."""
+    text = changed(PYTHON, "[records]", '[vocabulary]\ncode = ["code", "label"]\n\n[records]')
+    good = text.replace('record["code"]', 'record["{{code}}"]')
+    parse_shape(good, source="a")
+    parse_shape(good.replace("transform(records):\n", "transform(records):\n    code = 'code'\n    code\n"), source="a")
+    error = failure(changed(good, 'if record["{{code}}"]', f"if {use}"))
+
+    assert (error.line, error.field) == (27, "rings.R0.program")
+    assert "must write the slot code as {{code}}" in error.rule
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("{{policy}}", "{{ policy }}"), ("{{policy}}", "{{Policy}}"), ("{{amount}} AS", "{{ amount}} AS")]
+)
+def test_a_placeholder_with_spaces_or_capitals_is_named(old: str, new: str) -> None:
+    """`must hold {{policy}} exactly once` says nothing to whoever sees it there."""
+    error = failure(changed(SQL, old, new))
+
+    assert "in lower case and without spaces" in error.rule
+    assert error.value == f"'{new.removesuffix(' AS')}'"
+
+
+def test_a_placeholder_with_spaces_is_named_in_python_too() -> None:
+    error = failure(changed(PYTHON, "{{policy}}", "{{ policy }}"))
+
+    assert (error.line, error.value) == (24, "'{{ policy }}'")
+    assert "must write {{policy}} in lower case and without spaces" in error.rule
+
+
+@pytest.mark.parametrize("opening", ['"""', '"""\n', '"""\n\n'])
+def test_a_place_in_a_program_is_a_line_of_the_file(opening: str) -> None:
+    """Wherever its string begins."""
+    text = changed(SQL, '"""\nSELECT', f"{opening}SELECT")
+    error = failure(changed(text, "FROM {{orders}}", "FROM {{order}}"))
+
+    assert text.split("\n")[error.line - 1] == "FROM {{orders}} AS t"
+
+
+@pytest.mark.parametrize(
+    "text", ["x\u3164", "\u115f", "e\u0301", "x\u00ad", "x\ufe0f", "x\u2800", "x\u200b", "\U000e0041"]
+)
+def test_text_that_is_not_what_it_looks_like_is_refused(text: str) -> None:
+    """Two candidates that look alike are one question with two answers."""
+    pool = failure(changed(PYTHON, '"ij"]', f'"{text}"]'))
+    alphabet = failure(changed(PYTHON, '"abcdefghij"', f'"abc{text}"'))
+    task = failure(changed(SQL, "value, in order.", f"value, in order {text}."))
+
+    assert {error.rule for error in (pool, alphabet, task)} == {
+        "must be printable, in Unicode's form NFC and without invisible letters"
+    }
+    assert pool.value.isascii()
+
+
+def test_letters_that_compose_are_no_alphabet() -> None:
+    """Drawn beside one another they would be a text that is not NFC."""
+    assert "compose" in failure(changed(PYTHON, '"abcdefghij"', '"\u1161\u1112"')).rule
+
+
 def test_a_ring_that_is_not_built_yet_is_refused() -> None:
     """Read and ignored, it would look certified."""
     ring = '[rings.R1]\ntask = "Say it otherwise, with the policy value."\nprogram = "SELECT {{policy}} AS amount"\n'
     error = failure(SQL.replace("[result]", ring + "\n[result]"))
 
     assert (error.line, error.field) == (54, "rings.R1")
-    assert error.rule == "is not a field of the format"
+    assert error.rule == "must be left out; the format has no such field"
 
 
 def test_parts_of_the_other_domain_are_refused() -> None:
@@ -274,8 +419,8 @@ def test_parts_of_the_other_domain_are_refused() -> None:
     assert failure(PYTHON + tables.replace("near_candidates = 0.5\n", "")).field == "tables"
     assert failure(PYTHON + result).field == "result"
     assert failure(SQL + records.replace("near_candidates = 0.5\n", "")).field == "records"
-    assert "needs [records]" in failure(PYTHON.replace(records, "")).rule
-    assert "needs [result]" in failure(SQL.replace(result, "")).rule
+    assert "must be given in a Python shape" in failure(PYTHON.replace(records, "")).rule
+    assert "must be given in an SQL shape" in failure(SQL.replace(result, "")).rule
 
 
 def test_a_bag_needs_no_order() -> None:
@@ -386,7 +531,7 @@ def test_every_keyword_that_sqlite_refuses_is_refused_here() -> None:
 
     for word in sorted(refused):
         error = failure(changed(SQL, old, f'["orders", "{word}"]'))
-        assert (error.line, error.rule) == (line, "is a keyword; choose another word")
+        assert (error.line, error.rule) == (line, "must be no keyword; choose another word")
 
 
 def test_file_names_are_shape_ids(shapes: dict[str, Shape]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from leakscale.models import Condition
 from leakscale_sandbox.wire import JOB_BYTES_MAX, DomainCode, encode_job
 from leakscale_server.core.construction import Construction, FamilySlot, construct

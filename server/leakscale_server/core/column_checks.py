@@ -8,10 +8,11 @@ from decimal import Decimal
 from leakscale.models import Domain
 from leakscale_server.core.columns import ChoiceColumn, Column, ReferenceColumn, TextColumn
 from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid, is_plain_text
+from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid
 from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Shape
 from leakscale_server.core.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
+from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text, stays_composed
 
 __all__ = ["check_columns"]
 
@@ -27,12 +28,8 @@ def check_columns(shape: Shape) -> Iterator[Problem]:
         match column:
             case ChoiceColumn(values=values):
                 yield from _check_choice(shape, values, path)
-            case TextColumn(length=length, alphabet=alphabet):
-                if length[1] < length[0]:
-                    rule = f"the most letters must be at least the fewest, {length[0]}"
-                    yield Problem((*path, "length"), rule, length)
-                if not is_plain_text(alphabet):
-                    yield Problem((*path, "alphabet"), "text must be printable", alphabet)
+            case TextColumn():
+                yield from _check_text(column, path)
             case ReferenceColumn():
                 yield from _check_reference(shape, column, path)
 
@@ -45,7 +42,7 @@ def _check_rows(shape: Shape) -> Iterator[Problem]:
         holders.append((("records",), shape.records.rows))
     for holder, (fewest, most) in holders:
         if most < fewest:
-            yield Problem((*holder, "rows"), f"the most rows must be at least the fewest, {fewest}", most)
+            yield Problem((*holder, "rows"), f"must be [fewest, most], with most at least {fewest}", most)
 
 
 def _check_size(shape: Shape) -> Iterator[Problem]:
@@ -62,7 +59,7 @@ def _check_taken(shape: Shape) -> Iterator[Problem]:
     for path, name in all_names(shape):
         scope = (*path[:-2], name)
         if scope in seen:
-            yield Problem(path, "is taken already", name)
+            yield Problem(path, "must differ from the names before it", name)
         seen.add(scope)
 
 
@@ -75,18 +72,28 @@ def _check_near(shape: Shape, column: Column, path: Path) -> Iterator[Problem]:
     else:
         kind = "string" if generator == "text" else generator
     if kind != shape.candidates.type:
-        rule = f"needs candidates of its own type, {kind}; they are {shape.candidates.type}"
-        yield Problem((*path, "near_candidates"), rule, generator)
+        rule = f"must have candidates of its column's type, {kind}"
+        yield Problem((*path, "near_candidates"), rule, shape.candidates.type)
 
 
 def _check_choice(shape: Shape, values: tuple[object, ...], path: Path) -> Iterator[Problem]:
     if len({type(value) for value in values}) > 1:
         yield Problem((*path, "values"), "must all have one type", list(values))
     if shape.language is Domain.SQL and isinstance(values[0], bool):
-        yield Problem((*path, "values"), "SQLite has no booleans; use 0 and 1", list(values))
-    for value in values:
+        yield Problem((*path, "values"), "must be no booleans, which SQLite lacks; write 0 and 1", list(values))
+    for index, value in enumerate(values):
         if isinstance(value, str) and not is_plain_text(value):
-            yield Problem((*path, "values"), "text must be printable", value)
+            yield Problem((*path, "values", index), PLAIN_TEXT_RULE, value)
+
+
+def _check_text(column: TextColumn, path: Path) -> Iterator[Problem]:
+    fewest, most = column.length
+    if most < fewest:
+        yield Problem((*path, "length"), f"must be [fewest, most], with most at least {fewest}", most)
+    if not is_plain_text(column.alphabet):
+        yield Problem((*path, "alphabet"), PLAIN_TEXT_RULE, column.alphabet)
+    elif not stays_composed(column.alphabet):
+        yield Problem((*path, "alphabet"), "must hold no two letters that compose to one", column.alphabet)
 
 
 def _check_reference(shape: Shape, column: ReferenceColumn, path: Path) -> Iterator[Problem]:

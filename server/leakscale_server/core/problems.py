@@ -10,10 +10,16 @@ from leakscale_server.core.grids import DateGrid, DecimalGrid, IntegerGrid
 from leakscale_server.core.locations import Path
 from leakscale_server.core.schema import Shape
 
-__all__ = ["Problem", "all_columns", "all_names", "check_grid", "is_plain_text"]
+__all__ = ["Phrase", "Problem", "all_columns", "all_names", "check_grid"]
 
 GRID_COUNT_MAX = 10**9
 """A draw takes one 32-bit word."""
+
+
+class Phrase(str):
+    """What stands in a file, in words of ours: a message shows it without quotes."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,8 @@ class Problem:
     rule: str
     value: object
     """What stands there; None if nothing does."""
+    text_line: int = 0
+    """0-based line within the text at `path`, where that has several."""
 
 
 def all_columns(shape: Shape) -> Iterator[tuple[Path, Column]]:
@@ -51,8 +59,3 @@ def check_grid(grid: object, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "high"), f"must be at least low, {grid.low}", grid.high)
     elif grid.count > GRID_COUNT_MAX:
         yield Problem((*path, "step"), f"must leave at most {GRID_COUNT_MAX} values between low and high", grid.count)
-
-
-def is_plain_text(text: str) -> bool:
-    """Return whether a text is printable and on one line, so that it cannot forge a line of a prompt."""
-    return text.isprintable()

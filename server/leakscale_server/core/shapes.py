@@ -9,10 +9,11 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from leakscale_server.core.checks import find_problems
-from leakscale_server.core.locations import Path, find_lines, line_of
+from leakscale_server.core.locations import Lines, Path, find_lines
+from leakscale_server.core.problems import Problem
+from leakscale_server.core.rules import broken_rules, show
 from leakscale_server.core.schema import Shape
 
 __all__ = ["Shape", "ShapeError", "parse_shape"]
@@ -50,34 +51,37 @@ def parse_shape(text: str, *, source: str) -> Shape:
     """Read one shape; nothing in it is executed.
 
     Args:
-        text: TOML, at most 64 KiB.
+        text: TOML, at most 64 KiB. A byte order mark in front is no part of it.
         source: Name of the file, for error messages.
 
     Raises:
         ShapeError: For the first broken rule: syntax first, then single fields, then rules between fields.
     """
+    text = text.removeprefix("\ufeff")
     _require_size(text, source)
     data = _load(text, source)
     lines = find_lines(text)
+    if not data:
+        raise ShapeError(file=source, line=1, field="", rule="must hold a shape; the file is empty", value="")
     try:
         shape = Shape.model_validate(data)
     except ValidationError as error:
-        found = [(_resolve(detail["loc"], data), detail) for detail in error.errors()]
-        path, detail = min(found, key=lambda each: line_of(each[0], lines))
-        raise _error(source, lines, path, rule=_rule(detail), value=_shorten(detail)) from None
-    problem = min(find_problems(shape), key=lambda each: line_of(each.path, lines), default=None)
+        found = broken_rules(error.errors(), data)
+        raise _error(source, lines, min(found, key=lambda each: _line(each, lines))) from None
+    problem = min(find_problems(shape), key=lambda each: _line(each, lines), default=None)
     if problem is not None:
-        shown = "" if problem.value is None else _clip(problem.value)
-        raise _error(source, lines, problem.path, rule=problem.rule, value=shown)
+        raise _error(source, lines, problem)
     return shape
 
 
 def _require_size(text: str, source: str) -> None:
-    if len(text.encode(errors="replace")) > FILE_BYTES_MAX:
-        raise ShapeError(file=source, line=1, field="", rule=f"a shape has at most {FILE_BYTES_MAX} bytes", value="")
+    byte_count = len(text.encode(errors="replace"))
+    if byte_count > FILE_BYTES_MAX:
+        rule = f"must have at most {FILE_BYTES_MAX} bytes"
+        raise ShapeError(file=source, line=1, field="", rule=rule, value=str(byte_count))
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > LINE_CHARACTERS_MAX:
-            rule = f"a line has at most {LINE_CHARACTERS_MAX} characters"
+            rule = f"must have at most {LINE_CHARACTERS_MAX} characters in a line"
             raise ShapeError(file=source, line=number, field="", rule=rule, value=str(len(line)))
 
 
@@ -88,9 +92,9 @@ def _load(text: str, source: str) -> Toml:
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line = int(place[1]) if place else max(1, text.count("\n"))
-        raise ShapeError(file=source, line=line, field="", rule=f"not TOML: {error}", value="") from None
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        raise ShapeError(file=source, line=1, field="", rule=f"not TOML: {type(error).__name__}", value="") from None
+        raise ShapeError(file=source, line=line, field="", rule=f"must be TOML: {_syntax(error)}", value="") from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise ShapeError(file=source, line=1, field="", rule="must be TOML: it cannot be parsed", value="") from None
 
 
 def _freeze(value: Toml) -> Toml:
@@ -102,51 +106,24 @@ def _freeze(value: Toml) -> Toml:
     return value
 
 
-def _resolve(location: tuple[str | int, ...], data: object) -> Path:
-    """Keep the parts of a validation location that are keys or indices of the file; drop the tags of unions."""
-    path: Path = ()
-    here = data
-    for place, part in enumerate(location):
-        if isinstance(here, dict):
-            is_found = part in here
-        else:
-            is_found = isinstance(here, tuple) and isinstance(part, int) and part < len(here)
-        if is_found:
-            here = here[part]  # type: ignore[index]
-        if is_found or (isinstance(here, dict) and place == len(location) - 1):
-            path = (*path, part)
-    return path
+def _syntax(error: tomllib.TOMLDecodeError) -> str:
+    """Return what the parser says, in this format's style; the line is said already."""
+    said = re.sub(r"\(at line \d+, column (\d+)\)", r"(at column \1)", str(error))
+    return said[:1].lower() + said[1:]
 
 
-def _rule(detail: ErrorDetails) -> str:
-    """Say what must hold, in the words of the format rather than of the validator."""
-    match detail["type"]:
-        case "missing":
-            return "has too few values" if isinstance(detail["loc"][-1], int) else "is required"
-        case "extra_forbidden":
-            return "is not a field of the format"
-        case "union_tag_not_found":
-            return f"needs {detail['ctx']['discriminator']}"
-        case "union_tag_invalid":
-            return f"{detail['ctx']['discriminator']} must be one of {detail['ctx']['expected_tags']}"
-        case _:
-            return re.sub(r"^[A-Z][a-z]*( input)? should ", "must ", detail["msg"]).replace(" after validation", "")
+def _line(problem: Problem, lines: Lines) -> int:
+    return lines.of(problem.path, text_line=problem.text_line)
 
 
-def _shorten(detail: ErrorDetails) -> str:
-    return "" if detail["type"] == "missing" else _clip(detail["input"])
-
-
-def _clip(value: object) -> str:
-    shown = str(value) if isinstance(value, Decimal) else repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-def _error(source: str, lines: dict[Path, int], path: Path, *, rule: str, value: str) -> ShapeError:
-    return ShapeError(file=source, line=line_of(path, lines), field=_dotted(path), rule=rule, value=value)
+def _error(source: str, lines: Lines, problem: Problem) -> ShapeError:
+    shown = "" if problem.value is None else show(problem.value)
+    return ShapeError(
+        file=source, line=_line(problem, lines), field=_dotted(problem.path), rule=problem.rule, value=shown
+    )
 
 
 def _dotted(path: Path) -> str:
     """Write a path as an author would; a quoted key is shown quoted, so that it cannot break the message's line."""
-    parts = (part if isinstance(part, int) or re.fullmatch(r"[A-Za-z0-9_-]+", part) else repr(part) for part in path)
+    parts = (part if isinstance(part, int) or re.fullmatch(r"[A-Za-z0-9_-]+", part) else show(part) for part in path)
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")

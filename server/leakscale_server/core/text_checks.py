@@ -7,23 +7,37 @@ What a program does is the sandbox's to find out.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from leakscale.models import Domain
+from leakscale_server.core.keywords import is_reserved
 from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Problem, is_plain_text
+from leakscale_server.core.problems import Phrase, Problem
 from leakscale_server.core.rendering import PLACEHOLDER
 from leakscale_server.core.schema import RESERVED_SLOT, Shape
+from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text
 
 __all__ = ["check_texts"]
 
-_PROGRAM: Path = ("rings", "R0", "program")
-_TASK: Path = ("rings", "R0", "task")
+_PROGRAM: Final[Path] = ("rings", "R0", "program")
+_TASK: Final[Path] = ("rings", "R0", "task")
+
+_QUOTED_POLICY = re.compile(r"""['"`]\{\{policy\}\}['"`]?|\{\{policy\}\}['"`]""")
+_MISSPELT = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+"""A placeholder, and what was meant to be one: with spaces or capitals."""
+_SQL_TEXT = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""A string, a quoted name or a comment."""
+_SQL_WORD = re.compile(r"(?<![\w{$@:])([A-Za-z_]\w*)(?![\w}]|\s*\()")
+"""A name that stands by itself and is no function."""
 
 
 def check_texts(shape: Shape) -> Iterator[Problem]:
-    """Check the task and the program of every ring."""
+    """Check the title, and the task and the program of every ring."""
+    if not is_plain_text(shape.title):
+        yield Problem(("title",), PLAIN_TEXT_RULE, shape.title)
     yield from _check_task(shape)
     yield from _check_program(shape)
     yield from _check_sql(shape) if shape.language is Domain.SQL else _check_python(shape)
@@ -31,10 +45,12 @@ def check_texts(shape: Shape) -> Iterator[Problem]:
 
 def _check_task(shape: Shape) -> Iterator[Problem]:
     task = shape.rings.R0.task
-    if not is_plain_text(task):
-        yield Problem(_TASK, "must be one printable line", task)
+    if "\n" in task:
+        yield Problem(_TASK, "must be one line", Phrase("several"))
+    elif not is_plain_text(task):
+        yield Problem(_TASK, PLAIN_TEXT_RULE, task)
     if RESERVED_SLOT in PLACEHOLDER.findall(task):
-        yield Problem(_TASK, "must leave the masked value open; write 'the policy value'", task)
+        yield Problem(_TASK, "must leave the masked value open; write 'the policy value'", "{{policy}}")
     elif "policy" not in task:
         yield Problem(_TASK, "must say what the policy value decides", task)
     yield from _check_placeholders(shape, task, _TASK)
@@ -43,51 +59,84 @@ def _check_task(shape: Shape) -> Iterator[Problem]:
 
 def _check_program(shape: Shape) -> Iterator[Problem]:
     program = shape.rings.R0.program
-    count = PLACEHOLDER.findall(program).count(RESERVED_SLOT)
-    if count != 1:
-        yield Problem(_PROGRAM, "must hold {{policy}} exactly once", f"{count} times")
-    if re.search(r"""['"`]\{\{policy\}\}|\{\{policy\}\}['"`]""", program):
-        yield Problem(_PROGRAM, "the mask becomes a literal with its own quotes; leave yours out", "quoted {{policy}}")
-    if not is_plain_text(re.sub(r"[\n\t]", "", program)):
-        yield Problem(_PROGRAM, "must be printable text", program)
+    masks = [match for match in PLACEHOLDER.finditer(program) if match[1] == RESERVED_SLOT]
+    if not masks and not any(match[1].lower() == RESERVED_SLOT for match in _MISSPELT.finditer(program)):
+        yield Problem(_PROGRAM, "must hold {{policy}} exactly once", Phrase("none"))
+    elif len(masks) > 1:
+        line = _line_at(program, masks[1].start())
+        yield Problem(_PROGRAM, "must hold {{policy}} exactly once", Phrase(f"{len(masks)} of them"), line)
+    for quoted in _QUOTED_POLICY.finditer(program):
+        rule = "must have no quotes beside {{policy}}, which becomes a literal with its own quotes"
+        yield Problem(_PROGRAM, rule, quoted[0], _line_at(program, quoted.start()))
+    for number, written in enumerate(program.split("\n")):
+        if not is_plain_text(written.replace("\t", "")):
+            yield Problem(_PROGRAM, PLAIN_TEXT_RULE, written, number)
     yield from _check_placeholders(shape, program, _PROGRAM)
 
 
 def _check_placeholders(shape: Shape, text: str, path: Path) -> Iterator[Problem]:
-    for slot in PLACEHOLDER.findall(text):
-        if slot != RESERVED_SLOT and slot not in shape.vocabulary:
-            yield Problem(path, "names a slot that [vocabulary] lacks", slot)
+    """Find placeholders of no slot, and slots in what was not read as a placeholder."""
+    for match in _MISSPELT.finditer(text):
+        line, name = _line_at(text, match.start()), match[1].lower()
+        is_known = name == RESERVED_SLOT or name in shape.vocabulary
+        if PLACEHOLDER.fullmatch(match[0]):
+            if not is_known:
+                yield Problem(path, "must name a slot of [vocabulary]", match[0], line)
+        elif is_known:
+            yield Problem(path, f"must write {{{{{name}}}}} in lower case and without spaces", match[0], line)
 
 
 def _check_braces(text: str, path: Path) -> Iterator[Problem]:
-    """Find a misspelt placeholder; a Python program may hold doubled braces of its own."""
-    if "{{" in PLACEHOLDER.sub("", text) or "}}" in PLACEHOLDER.sub("", text):
-        yield Problem(path, "must write placeholders as {{slot}}, in lower case and without spaces", text.strip())
+    """Find what is left of a misspelt placeholder; a Python program may hold doubled braces of its own."""
+    for number, line in enumerate(PLACEHOLDER.sub("", text).split("\n")):
+        if "{{" in line or "}}" in line:
+            rule = "must write placeholders as {{slot}}, in lower case and without spaces"
+            yield Problem(path, rule, line.strip(), number)
 
 
 def _check_sql(shape: Shape) -> Iterator[Problem]:
     program = shape.rings.R0.program
     yield from _check_braces(program, _PROGRAM)
-    bare = _without_text(program)
+    bare = _SQL_TEXT.sub(_blank, program)
+    yield from _check_bare_slots(shape, bare)
     if not re.match(r"\s*(select|with)\b", bare, re.IGNORECASE):
-        yield Problem(_PROGRAM, "must be one SELECT or WITH statement", program.strip()[:40])
+        first = len(bare) - len(bare.lstrip())
+        opening = program[first:].split("\n", 1)[0]
+        yield Problem(_PROGRAM, "must be one SELECT or WITH statement", opening, _line_at(program, first))
     if ";" in bare:
-        yield Problem(_PROGRAM, "must be one statement without a semicolon", ";")
+        line = _line_at(program, bare.index(";"))
+        yield Problem(_PROGRAM, "must be one statement without a semicolon", ";", line)
     if shape.result is None:
         return
     if shape.is_ordered and not re.search(r"\border\s+by\b", _outermost(bare), re.IGNORECASE):
-        yield Problem(_PROGRAM, "an ordered result needs an outermost ORDER BY", program.strip()[-40:])
+        last = len(bare.rstrip())
+        yield Problem(_PROGRAM, "must have an outermost ORDER BY for an ordered result", None, _line_at(program, last))
     for index, name in enumerate(shape.result.columns):
         if name in shape.result.columns[:index]:
-            yield Problem(("result", "columns", index), "must be distinct", name)
+            yield Problem(("result", "columns", index), "must differ from the columns before it", name)
         shown = rf"\{{\{{{name}\}}\}}" if name in shape.vocabulary else rf"{name}\b"
         if not re.search(rf"\bas\s+{shown}", bare, re.IGNORECASE):
             yield Problem(("result", "columns", index), "must appear in the program after AS", name)
 
 
-def _without_text(program: str) -> str:
-    """Take out quoted strings and comments."""
-    return re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", " ", program, flags=re.DOTALL)
+def _check_bare_slots(shape: Shape, bare: str) -> Iterator[Problem]:
+    """Find the name of a slot where its placeholder is meant: right only in families whose word is the same."""
+    for match in _SQL_WORD.finditer(bare):
+        name = match[1].lower()
+        if name in shape.vocabulary and not is_reserved(name):
+            yield _bare_slot(name, match[1], _line_at(bare, match.start()))
+
+
+def _bare_slot(slot: str, written: str, line: int) -> Problem:
+    rule = f"must write the slot {slot} as {{{{{slot}}}}}; a name of your own needs another word"
+    return Problem(_PROGRAM, rule, written, line)
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Put spaces in place of a text, so that what stands behind it keeps its line; leave a quoted name's word."""
+    if re.fullmatch(r'"\w+"', match[0]):
+        return f" {match[0][1:-1]} "
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _outermost(bare: str) -> str:
@@ -100,17 +149,41 @@ def _outermost(bare: str) -> str:
 
 
 def _check_python(shape: Shape) -> Iterator[Problem]:
-    program = PLACEHOLDER.sub(lambda match: "(0)" if match[1] == RESERVED_SLOT else match[1], shape.rings.R0.program)
+    program = PLACEHOLDER.sub(
+        lambda match: "(0)" if match[1] == RESERVED_SLOT else f"x_{match[1]}", shape.rings.R0.program
+    )
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         rule = f"must be a Python module: {getattr(error, 'msg', 'it cannot be parsed')}"
-        yield Problem(_PROGRAM, rule, _where(error))
+        number = (getattr(error, "lineno", None) or 1) - 1
+        yield Problem(_PROGRAM, rule, (program.split("\n")[number : number + 1] or [""])[0].strip() or None, number)
         return
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "transform"]
-    if len(functions) != 1 or len(functions[0].args.args) != 1:
-        yield Problem(_PROGRAM, "must define transform(records) once, with one argument", f"{len(functions)} functions")
+    rule = "must define transform(records) once, with one argument"
+    if len(functions) != 1:
+        line = functions[1].lineno - 1 if functions else 0
+        yield Problem(_PROGRAM, rule, Phrase(f"{len(functions)} of that name"), line)
+    elif (count := len(functions[0].args.args)) != 1:
+        yield Problem(_PROGRAM, rule, Phrase(f"{count} arguments"), functions[0].lineno - 1)
+    yield from _check_slots_as_words(shape, tree)
 
 
-def _where(error: Exception) -> str:
-    return f"line {error.lineno} of the program" if isinstance(error, SyntaxError) else type(error).__name__
+def _check_slots_as_words(shape: Shape, tree: ast.Module) -> Iterator[Problem]:
+    """Find the name of a slot as a key or as a name that nothing binds; a variable may be called as it likes."""
+    nodes = list(ast.walk(tree))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    for node in nodes:
+        match node:
+            case (
+                ast.Subscript(slice=ast.Constant(value=str(key)))
+                | ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str(key)), *_])
+            ) if key in shape.vocabulary:
+                yield _bare_slot(key, key, node.lineno - 1)
+            case ast.Name(id=name) if name in shape.vocabulary and name not in bound and not hasattr(builtins, name):
+                yield _bare_slot(name, name, node.lineno - 1)
+
+
+def _line_at(text: str, place: int) -> int:
+    return text.count("\n", 0, place)
