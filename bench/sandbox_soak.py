@@ -10,6 +10,8 @@ the honest jobs with their ratio. An honest job that gives another value ends th
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import itertools
 import json
 import os
@@ -117,6 +119,9 @@ def run(pool: SandboxPool, lane: int, drawn: Iterator[tuple[Job, str]], times: T
 
 
 def footprint() -> Footprint:
+    # What the allocator keeps for later comes and goes with its arenas; what is in use is what could leak.
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     workers = worker_pids()
     return Footprint(
         processes=len(descendants(os.getpid())),

@@ -4,7 +4,7 @@
 
 Needs `pip install atheris`. `frames` reads result headers, job headers, greetings and records; `canonical` reads values
 and writes back what it could read. Both bytes come from inside a sandbox, so anything but the decoder's own error, and
-any value whose bytes are not the ones that were read, is a finding: the input lands in a file and the exit code is
+any value whose bytes are not the ones that were read, is a finding: the input lands in the folder and the exit code is
 not 0. Without a name, one process after the other runs each.
 """
 
@@ -15,8 +15,8 @@ import contextlib
 import importlib
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 INPUT_BYTES_MAX = 4096
@@ -65,7 +65,7 @@ def fuzz_canonical(reader: ModuleType, writer: ModuleType) -> Callable[[bytes], 
     return once
 
 
-def fuzz(name: str, seconds: int) -> None:
+def fuzz(name: str, seconds: int, folder: Path) -> None:
     """Fuzz one target in this process; ends it."""
     try:
         atheris = importlib.import_module("atheris")
@@ -77,13 +77,13 @@ def fuzz(name: str, seconds: int) -> None:
             for module in ("wire", "canonical_reader", "canonical")
         )
     target = fuzz_frames(wire) if name == "frames" else fuzz_canonical(reader, writer)
-    with tempfile.TemporaryDirectory() as corpus:
-        for number, seed in enumerate(seeds(wire, writer)):
-            with open(f"{corpus}/{number}", "wb") as file:  # noqa: PTH123
-                file.write(seed)
-        limits = [f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES_MAX}", "-timeout=10", "-print_final_stats=1"]
-        atheris.Setup([sys.argv[0], *limits, corpus], target)
-        atheris.Fuzz()
+    corpus = folder / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(seeds(wire, writer)):
+        (corpus / f"seed-{number}").write_bytes(seed)
+    limits = [f"-max_total_time={seconds}", f"-max_len={INPUT_BYTES_MAX}", "-timeout=10", "-print_final_stats=1"]
+    atheris.Setup([sys.argv[0], *limits, f"-artifact_prefix={folder}/{name}-", str(corpus)], target)
+    atheris.Fuzz()
 
 
 def seeds(wire: ModuleType, writer: ModuleType) -> list[bytes]:
@@ -104,15 +104,17 @@ def main() -> None:
     """Run the targets that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60, help="for each decoder")
+    parser.add_argument("--folder", type=Path, default=Path("runs/fuzz"), help="keeps inputs for the next run")
     parser.add_argument("target", nargs="?", choices=("frames", "canonical"))
     options = parser.parse_args()
     if options.target:
-        fuzz(options.target, options.seconds)
+        fuzz(options.target, options.seconds, options.folder)
         return
     for name in ("frames", "canonical"):
         print(f"== {name}", flush=True)
         # libFuzzer ends its process, so each target has one.
-        done = subprocess.run([sys.executable, __file__, name, "--seconds", str(options.seconds)], check=False)
+        command = [sys.executable, __file__, name, "--seconds", str(options.seconds), "--folder", str(options.folder)]
+        done = subprocess.run(command, check=False)
         if done.returncode:
             raise SystemExit(done.returncode)
 

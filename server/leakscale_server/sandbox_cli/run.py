@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from leakscale_sandbox.canonical_reader import canonical_text
-from leakscale_sandbox.wire import WireError
 from leakscale_server.sandbox_cli.inputs import read_fixture, read_text
 from leakscale_server.sandbox_cli.pool import (
     BackendOption,
@@ -65,7 +64,7 @@ def run(
                     job = Job(domain, (source,), (content,), ordered=not bag, limits=limits)
                     try:
                         ((execution,),) = pool.run(job, lane=lane)
-                    except WireError as error:
+                    except ValueError as error:
                         raise InputError(f"{program_path} on {fixture_path}: {error}") from error
                     sys.stdout.write(_line(program_path, fixture_path, execution) + "\n")
                     sys.stdout.flush()
