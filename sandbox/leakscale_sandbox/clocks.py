@@ -4,16 +4,18 @@ A program that reads the date gives the same bytes in two passes a second apart,
 stopped at two moments that agree in nothing a calendar tells, it differs today, and its family is rejected. Elapsed
 time is zero, so no outcome depends on load by way of a stopwatch.
 
-Does *not* guard against a program that asks the C library by `ctypes`: the kernel answers it without a system call
-that a filter could refuse.
+Whoever finds a way around these functions comes to the C library, whose clock `kernel_clock` stops.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections.abc import Callable
 from typing import Any
+
+from leakscale_sandbox.kernel_clock import StoppedKernelClock
 
 __all__ = ["FIRST_NS", "SECOND_NS", "StoppedClocks"]
 
@@ -34,6 +36,7 @@ class StoppedClocks:
         Args:
             moment_ns: Nanoseconds since 1970; of the monotonic clocks and of processor time as well.
         """
+        self.kernel_clock = StoppedKernelClock(moment_ns)
         seconds = moment_ns / 1e9
         calendar_time = time.gmtime(moment_ns // 1_000_000_000)
         self._functions: dict[str, Callable[..., Any]] = {
@@ -42,6 +45,8 @@ class StoppedClocks:
             "strftime": _with_default(time.strftime, calendar_time, place=1),
             "asctime": _with_default(time.asctime, calendar_time, place=0),
         }
+        # The interpreter's own would wait until a moment that never comes.
+        self._functions["sleep"] = _sleep
         for name in _MEASURES:
             self._functions[name] = lambda: seconds
             self._functions[f"{name}_ns"] = lambda: moment_ns
@@ -52,6 +57,14 @@ class StoppedClocks:
         """Replace the functions of `time`, which `datetime` asks too, and of `os` in this process."""
         vars(time).update(self._functions)
         vars(os)["times"] = _no_times
+
+
+def _sleep(seconds: float, /) -> None:
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    whole = int(seconds)
+    duration = (ctypes.c_long * 2)(whole, int((seconds - whole) * 1e9))
+    ctypes.CDLL(None).nanosleep(duration, None)
 
 
 def _with_default(function: Callable[..., Any], default: object, *, place: int) -> Callable[..., Any]:

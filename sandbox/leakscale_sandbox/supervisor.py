@@ -129,6 +129,7 @@ class Supervisor:
     def _be_the_program(self, header: JobHeader, payload: _Payload, slot: int, output: int) -> None:
         """Become the program's process. Never returns: whatever happens, this process must not reach the loop above."""
         try:
+            self._clocks.kernel_clock.install()
             confine(header.limits, null=self._null, kept=(payload.descriptor, output), syscall_filter=self._filter)
             source = payload.read(payload.programs[slot]).decode()
             fixtures = [payload.read(part) for part in payload.fixtures]

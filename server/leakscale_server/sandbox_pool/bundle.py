@@ -17,6 +17,7 @@ _MODULE_NAMES = (
     "verdicts",
     "wire",
     "canonical",
+    "kernel_clock",
     "clocks",
     "seccomp",
     "confinement",
