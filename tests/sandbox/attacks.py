@@ -31,7 +31,7 @@ _HEADER_LINE = re.compile(r"(?:#|--) ([a-z]+): (.+)")
 _ARMED = re.compile(r"(?:#|--) ATTACK$")
 _INSTEAD = re.compile(r"^(\s*)(?:#|--) INSTEAD ")
 _SUFFIXES = {".py": "python", ".sql": "sql"}
-_FIELDS_ONCE = frozenset({"kind", "aim", "proof", "fixture", "limits", "lane", "lanes", "ordered", "bare"})
+_FIELDS_ONCE = frozenset({"kind", "aim", "proof", "fixture", "limits", "lane", "lanes", "ordered", "bare", "machine"})
 
 
 class Bare(enum.StrEnum):
@@ -79,6 +79,8 @@ class Attack:
     """Whether the answer is left to chance: the two lanes must disagree about it."""
     is_lane_replaced: bool
     bare: Bare
+    machine: str
+    """The only machine on which the sandbox stops it, as `os.uname().machine` says it; empty for any."""
 
     def __str__(self) -> str:
         """Return the test's id."""
@@ -145,6 +147,7 @@ def _read(path: Path) -> Attack:
             must_differ=_is_one_of(once.pop("lanes", "agree"), "differ", "agree"),
             is_lane_replaced=_is_one_of(once.pop("lane", "kept"), "replaced", "kept"),
             bare=Bare(once.pop("bare", _default_bare(domain, expectations))),
+            machine=once.pop("machine", ""),
         )
     except (KeyError, ValueError, sqlite3.Error) as error:
         raise ValueError(f"header of {path.name}: {error!r}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sqlite3
 from collections import Counter
@@ -140,6 +141,8 @@ def arena(request: pytest.FixtureRequest, state_dir: Path) -> Iterator[Arena]:
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 def test_an_attack_is_contained(attack: Attack, arena: Arena) -> None:
     """The whole promise of the sandbox, for one program: it ran, and nothing but its own verdict came of it."""
+    if attack.machine not in ("", os.uname().machine):
+        pytest.skip(f"only stopped on {attack.machine}")
     lanes = (0, 1) if attack.must_differ else (attack.lane,)
     workers = [arena.worker(lane) for lane in lanes]
 
