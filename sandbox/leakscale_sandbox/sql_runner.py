@@ -19,6 +19,7 @@ __all__ = ["AS_STORED", "MOVED_OR_REVERSED", "RowOrders", "open_connection", "ru
 
 _HEAP_BYTES_MAX = 64 << 20
 _STEPS_PER_TICK = 1000
+_MESSAGE_CHARACTERS_MAX = 120
 
 
 class _RowOrder(enum.Enum):
@@ -95,7 +96,7 @@ def _execute(
         _load(connection, fixture, row_order, budget)
         return Verdict.RETURNED, _select(connection, statement, ordered=ordered, limits=limits)
     except Exception as error:
-        return _failure(error, budget)
+        return _failure(error, budget) or (Verdict.EXCEPTION, _exception(connection, statement, error))
     finally:
         connection.set_authorizer(None)
         connection.set_progress_handler(None, 0)
@@ -155,7 +156,8 @@ def _select(connection: sqlite3.Connection, statement: str, *, ordered: bool, li
         cursor.close()
 
 
-def _failure(error: Exception, budget: _Budget) -> Record:
+def _failure(error: Exception, budget: _Budget) -> Record | None:
+    """Return the record of an error that is not the statement's own."""
     if budget.is_spent:
         return Verdict.WORK_BUDGET, b"virtual-machine steps"
     if isinstance(error, RefusedValueError):
@@ -164,4 +166,22 @@ def _failure(error: Exception, budget: _Budget) -> Record:
         return Verdict.OUTPUT_LIMIT, str(error).encode()
     if isinstance(error, MemoryError):
         return Verdict.MEMORY_LIMIT, b"SQLite heap"
-    return Verdict.EXCEPTION, exception_name(error)
+    return None
+
+
+def _exception(connection: sqlite3.Connection, statement: str, error: Exception) -> bytes:
+    """Name the class, and what SQLite says of the statement by itself.
+
+    A statement that runs may say what is in a row. One that cannot be prepared has read none: it says the same before
+    EXPLAIN, which runs nothing, and its message comes from the statement and the schema.
+    """
+    name = exception_name(error)
+    if not isinstance(error, sqlite3.Error):
+        return name
+    try:
+        connection.execute(f"EXPLAIN {statement}").close()
+    except sqlite3.Error as again:
+        if str(again) == str(error):
+            said = "".join(letter if " " <= letter <= "~" else "?" for letter in str(error))
+            return name + b": " + said[:_MESSAGE_CHARACTERS_MAX].encode()
+    return name

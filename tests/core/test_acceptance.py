@@ -6,7 +6,16 @@ import itertools
 
 import pytest
 
-from leakscale_server.core.acceptance import Accepted, Rejection, RejectionReason, Scoring, Utility, assess
+from leakscale_server.core.acceptance import (
+    Accepted,
+    Rejection,
+    RejectionReason,
+    Scoring,
+    Utility,
+    assess,
+    find_failure,
+)
+from leakscale_server.core.endings import name_ending
 from leakscale_server.sandbox_pool import Execution, Verdict
 
 Grid = list[list[Execution]]
@@ -91,7 +100,7 @@ def test_a_verdict_that_depends_on_load_never_certifies(verdict: Verdict, pass_i
     (grid, other)[pass_index][place][3] = ended(verdict)
 
     assert assess(a_scoring(grid), a_scoring(other)) == Rejection(
-        RejectionReason.UNSTABLE, candidate_position=place, fixture_index=3
+        RejectionReason.UNSTABLE, candidate_position=place, fixture_index=3, endings=name_ending(ended(verdict))
     )
 
 
@@ -122,7 +131,48 @@ def test_the_reference_must_return_everywhere(verdict: Verdict) -> None:
     grid = a_grid()
     grid[0][7] = ended(verdict)
 
-    assert assess_twice(grid) == Rejection(RejectionReason.REFERENCE_FAILED, fixture_count=8)
+    assert assess_twice(grid) == Rejection(
+        RejectionReason.REFERENCE_FAILED, fixture_count=8, endings=name_ending(ended(verdict))
+    )
+
+
+def test_how_the_correct_candidate_ended_is_not_told_apart_from_the_others() -> None:
+    """A program may raise another class for each value; the class would say which value is right."""
+    grid = a_grid()
+    for place, name in enumerate(("KeyError", "TypeError", "ValueError", "IndexError")):
+        grid[place][place] = Execution(Verdict.EXCEPTION, b"", name)
+    outcomes = {assess_twice(grid, truth=truth) for truth in range(4)}
+
+    assert [outcome.endings for outcome in outcomes if isinstance(outcome, Rejection)] == [
+        "IndexError or KeyError or TypeError or another"
+    ]
+
+
+def test_a_program_that_never_returns_is_called_so_whatever_is_right() -> None:
+    """Advice about the values of fixtures would send its author the wrong way."""
+    fault = Execution(Verdict.EXCEPTION, b"", "OperationalError", message="no such column: s.customerid")
+    outcomes = {assess_twice([[fault] * 8] * 4, truth=truth) for truth in range(4)}
+    (outcome,) = outcomes
+
+    assert isinstance(outcome, Rejection)
+    assert outcome.reason is RejectionReason.PROGRAM_FAILED
+    assert outcome.message == (
+        "no candidate's program returns: OperationalError: no such column: s.customerid; correct the program"
+    )
+
+
+def test_rows_in_another_order_are_left_to_the_comparison_of_passes() -> None:
+    """An odd lane alone says so of a program that returns on every even one."""
+    assert find_failure(tuple(((ended(Verdict.ORDER_DEPENDENT), ended(Verdict.EXCEPTION)),) * 4)) is None
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if each is not Verdict.RETURNED])
+def test_every_ending_has_words_without_what_a_program_chose(verdict: Verdict) -> None:
+    """An exit status is eight bits of a fixture, if its program likes."""
+    one, other = (name_ending(Execution(verdict, b"", f"exit status {number}")) for number in (1, 2))
+
+    assert one
+    assert verdict is Verdict.EXCEPTION or one == other
 
 
 def test_a_reference_that_always_answers_alike_is_refused() -> None:
@@ -173,6 +223,7 @@ def test_every_reason_has_a_message_made_of_its_figures(reason: RejectionReason)
         passed_count=7,
         passed_count_max=6,
         perfect_count=2,
+        endings="KeyError",
     )
 
     assert "{" not in rejection.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
-from leakscale_server.sandbox_pool import Job, Limits, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.scorer.certifier import Certifier, FamilyRequest, Rejected
 from leakscale_server.scorer.scorer import Scorer
@@ -138,10 +138,11 @@ def test_two_freezes_at_once_are_one(parts: Parts) -> None:
     assert len(parts.editions.families("draft")) == 8
 
 
-def test_family_that_a_limit_ended_is_not_run_a_second_time(tmp_path: Path) -> None:
-    """Four loops take their CPU seconds once, not twice, from everybody else."""
-    toml = (catalog_folder() / "python" / "threshold.toml").read_text(encoding="utf-8")
-    shape = parse_shape(toml.replace("    return [", "    while True: pass\n    return ["), source="loop.toml")
+def certified_once(tmp_path: Path, file: str, old: str, new: str, **limits: float) -> tuple[Rejected, list[Run]]:
+    """Certify one family of a shipped shape with one change, and return its rejection and what was run for it."""
+    toml = (catalog_folder() / file).read_text(encoding="utf-8")
+    assert old in toml
+    shape = parse_shape(toml.replace(old, new), source=file)
     request = FamilyRequest(
         edition_id="draft",
         shape=shape,
@@ -152,22 +153,76 @@ def test_family_that_a_limit_ended_is_not_run_a_second_time(tmp_path: Path) -> N
         private_seed=PRIVATE_SEED,
     )
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
-        counted = _CountingPool(pool)
+        counted = _CountingPool(pool, limits)
         outcome = Certifier(counted, Signer.load_or_create(tmp_path / "key")).certify(request, first_lane=0)  # type: ignore[arg-type]
-
     assert isinstance(outcome, Rejected)
+    return outcome, counted.runs
+
+
+def test_family_whose_first_program_hits_a_limit_runs_no_other(tmp_path: Path) -> None:
+    """Its four programs differ in one value; eight loops would take their CPU seconds from everybody else."""
+    outcome, runs = certified_once(
+        tmp_path, "python/threshold.toml", "    return [", "    while True: pass\n    return [", cpu_time_s_max=1
+    )
+
     assert outcome.rejection.reason is RejectionReason.UNSTABLE
-    assert counted.lanes == [0]
+    assert "more CPU time than allowed" in outcome.rejection.message
+    assert runs == [Run(lane=0, program_count=1)]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("sql/threshold.toml", "SELECT t.id", "SELECT t.id_", "OperationalError: no such column: t.id_;"),
+        ("sql/threshold.toml", "WHERE t.", "WHERE WHERE t.", 'OperationalError: near "WHERE": syntax error;'),
+        ("sql/threshold.toml", "SELECT t.id", "SELECT random()", "not authorized to use function: random;"),
+        ("sql/threshold.toml", "FROM {{orders}} AS t", "FROM {{orders}}_2 AS t", "no such table: "),
+        ("python/threshold.toml", "    return [", "    return 1 + '' or [", "TypeError;"),
+        (
+            "python/threshold.toml",
+            "    return [",
+            "    return {1} or [",
+            "no list, dictionary, text, number, boolean or",
+        ),
+    ],
+)
+def test_program_that_never_returns_is_rejected_with_what_it_ended_with(
+    tmp_path: Path, file: str, old: str, new: str, words: str
+) -> None:
+    """An author corrects it from the message; nothing is drawn again and no second pass is run for it."""
+    outcome, runs = certified_once(tmp_path, file, old, new)
+
+    assert outcome.rejection.reason is RejectionReason.PROGRAM_FAILED
+    assert outcome.rejection.message.startswith("no candidate's program returns: ")
+    assert words in outcome.rejection.message
+    assert runs == [Run(lane=0, program_count=1), Run(lane=0, program_count=3)]
+
+
+def test_error_of_a_running_statement_says_its_class_only(tmp_path: Path) -> None:
+    """What SQLite says while it reads rows may quote one of them."""
+    condition = "WHERE json_extract('{' || t.{{amount}}, '$.a') IS NULL AND t."
+    outcome, _ = certified_once(tmp_path, "sql/threshold.toml", "WHERE t.", condition)
+
+    assert outcome.rejection.message == "no candidate's program returns: OperationalError; correct the program"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One job."""
+
+    lane: int | None
+    program_count: int
 
 
 class _CountingPool:
-    """A real pool whose jobs run under short limits, and which notes the lane of each."""
+    """A real pool whose jobs may run under other limits, and which notes each."""
 
-    def __init__(self, pool: SandboxPool) -> None:
-        self._pool = pool
+    def __init__(self, pool: SandboxPool, limits: Mapping[str, float]) -> None:
+        self._pool, self._limits = pool, limits
         self.identity, self.lane_count = pool.identity, pool.lane_count
-        self.lanes: list[int | None] = []
+        self.runs: list[Run] = []
 
     def run(self, job: Job, *, lane: int | None = None) -> JobResult:
-        self.lanes.append(lane)
-        return self._pool.run(dataclasses.replace(job, limits=Limits(cpu_time_s_max=1)), lane=lane)
+        self.runs.append(Run(lane, len(job.programs)))
+        limits = dataclasses.replace(job.limits, **self._limits)  # type: ignore[arg-type]
+        return self._pool.run(dataclasses.replace(job, limits=limits), lane=lane)

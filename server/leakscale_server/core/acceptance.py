@@ -12,9 +12,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from leakscale_server.sandbox_pool import Execution, Verdict
+from leakscale_server.core.endings import name_ending, name_endings
+from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 
-__all__ = ["Accepted", "Rejection", "RejectionReason", "Scoring", "Utility", "assess"]
+__all__ = [
+    "Accepted",
+    "Rejection",
+    "RejectionReason",
+    "Scoring",
+    "Utility",
+    "assess",
+    "find_failure",
+    "find_instability",
+]
 
 
 class RejectionReason(enum.StrEnum):
@@ -22,6 +32,8 @@ class RejectionReason(enum.StrEnum):
 
     UNSTABLE = "UNSTABLE"
     """A program ended in a way that depends on the machine's load."""
+    PROGRAM_FAILED = "PROGRAM_FAILED"
+    """No candidate's program returns on any fixture, so none can be right."""
     NONDETERMINISTIC = "NONDETERMINISTIC"
     """The two passes differ."""
     REFERENCE_FAILED = "REFERENCE_FAILED"
@@ -38,15 +50,10 @@ class RejectionReason(enum.StrEnum):
 class Scoring:
     """One pass over a family."""
 
-    executions: tuple[tuple[Execution, ...], ...]
+    executions: JobResult
     """As `[program][fixture]`, programs in display order."""
     truth: int
     """Display index of the correct candidate."""
-
-    @property
-    def is_stable(self) -> bool:
-        """Tell whether no verdict depends on the machine's load."""
-        return _unstable(self) is None
 
 
 class Utility(NamedTuple):
@@ -85,6 +92,8 @@ class Rejection:
     """The most that a wrong candidate may pass."""
     perfect_count: int | None = None
     """Candidates that pass every fixture."""
+    endings: str = ""
+    """How programs ended that did not return: at one place, or of all candidates together, never of the correct one."""
 
     @property
     def figures(self) -> dict[str, int]:
@@ -96,16 +105,17 @@ class Rejection:
     @property
     def message(self) -> str:
         """Say in one sentence what is wrong and what an author can do."""
-        return _MESSAGES[self.reason].format(**self.figures)
+        return _MESSAGES[self.reason].format(**self.figures, endings=self.endings)
 
 
 _MESSAGES = {
-    RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended by a limit that depends"
-    " on load; make the program cheaper or the fixtures smaller",
+    RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
+    " depends on load; make the program cheaper or the fixtures smaller",
+    RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
     RejectionReason.NONDETERMINISTIC: "candidate {candidate_position} gave two different results on fixture"
     " {fixture_index}; order rows and sets totally, and use neither time nor randomness",
-    RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; guard the"
-    " program against the values its generators draw",
+    RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; candidates"
+    " end with {endings}; guard the program against the values its generators draw",
     RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; widen the generators"
     " or bring values nearer to the candidates",
     RejectionReason.PERFECT_COUNT: "{perfect_count} candidates pass all fixtures, and exactly 1 must; raise the"
@@ -128,11 +138,18 @@ def assess(first: Scoring, second: Scoring) -> Accepted | Rejection:
     _require_same_form(first, second)
     reference = first.executions[first.truth]
     fixture_count = len(reference)
-    fault = _unstable(first) or _unstable(second) or _difference(first, second)
+    fault = (
+        find_instability(first.executions)
+        or find_instability(second.executions)
+        or find_failure(first.executions)
+        or _difference(first, second)
+    )
     if fault is not None:
         return fault
     if any(execution.verdict is not Verdict.RETURNED for execution in reference):
-        return Rejection(RejectionReason.REFERENCE_FAILED, fixture_count=fixture_count)
+        # Of all candidates: how the correct one ended would say which one it is.
+        endings = name_endings(execution for _, _, execution in _cells(first.executions))
+        return Rejection(RejectionReason.REFERENCE_FAILED, fixture_count=fixture_count, endings=endings)
     if len({execution.output for execution in reference}) == 1:
         return Rejection(RejectionReason.DEGENERATE, fixture_count=fixture_count)
     utilities = tuple(_utility(program, reference) for program in first.executions)
@@ -145,21 +162,42 @@ def _require_same_form(first: Scoring, second: Scoring) -> None:
         raise ValueError("two passes of one family have the same programs, fixtures and truth")
 
 
-def _cells(scoring: Scoring) -> Iterator[tuple[int, int, Execution]]:
-    for position, program in enumerate(scoring.executions):
+def find_instability(executions: JobResult) -> Rejection | None:
+    """Return a rejection if a verdict depends on the machine's load. It is found without regard to the truth."""
+    for position, index, execution in _cells(executions):
+        if not execution.verdict.is_deterministic:
+            return Rejection(
+                RejectionReason.UNSTABLE,
+                candidate_position=position,
+                fixture_index=index,
+                endings=name_ending(execution),
+            )
+    return None
+
+
+def find_failure(executions: JobResult) -> Rejection | None:
+    """Return a rejection if no program ever returns. It is found without regard to the truth.
+
+    Args:
+        executions: Of all candidates; what depends on the order of rows is for the comparison of two passes.
+    """
+    verdicts = {execution.verdict for _, _, execution in _cells(executions)}
+    if verdicts & {Verdict.RETURNED, Verdict.ORDER_DEPENDENT}:
+        return None
+    return Rejection(
+        RejectionReason.PROGRAM_FAILED, endings=name_endings(execution for _, _, execution in _cells(executions))
+    )
+
+
+def _cells(executions: JobResult) -> Iterator[tuple[int, int, Execution]]:
+    for position, program in enumerate(executions):
         for index, execution in enumerate(program):
             yield position, index, execution
 
 
-def _unstable(scoring: Scoring) -> Rejection | None:
-    for position, index, execution in _cells(scoring):
-        if not execution.verdict.is_deterministic:
-            return Rejection(RejectionReason.UNSTABLE, candidate_position=position, fixture_index=index)
-    return None
-
-
 def _difference(first: Scoring, second: Scoring) -> Rejection | None:
-    for (position, index, one), (_, _, other) in zip(_cells(first), _cells(second), strict=True):
+    pairs = zip(_cells(first.executions), _cells(second.executions), strict=True)
+    for (position, index, one), (_, _, other) in pairs:
         if (one.verdict, one.output) != (other.verdict, other.output):
             return Rejection(RejectionReason.NONDETERMINISTIC, candidate_position=position, fixture_index=index)
     return None

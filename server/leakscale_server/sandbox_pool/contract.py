@@ -71,6 +71,9 @@ class Execution:
     """CPU seconds of the whole program, over all its fixtures."""
     wall_time_s: float = field(default=0.0, compare=False)
     """Wall-clock seconds of the whole program, over all its fixtures."""
+    message: str = field(default="", compare=False)
+    """SQL: what SQLite says of a statement that it cannot prepare, for people. Made of the statement's words and
+    SQLite's, so it holds no fixture content either; empty for everything else."""
 
 
 JobResult = tuple[tuple[Execution, ...], ...]

@@ -31,6 +31,7 @@ from leakscale_sandbox.wire import (
 )
 from leakscale_server.sandbox_pool.contract import Execution, ProgramDomain, Verdict, WorkerFacts
 from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.statement_errors import is_about_statement
 
 if TYPE_CHECKING:
     from leakscale_server.sandbox_pool.contract import Channel, Job, JobResult
@@ -129,10 +130,13 @@ class Session:
         if header.ending is not Ending.EXITED and header.body_bytes:
             raise LaneError("a program that did not end well has a body")
         body = self._channel.receive(header.body_bytes, deadline=deadline)
-        return _outcome(header, body, len(job.fixtures), self._details)
+        statement = job.programs[slot] if ProgramDomain(job.domain) is ProgramDomain.SQL else None
+        return _outcome(header, body, len(job.fixtures), self._details, statement)
 
 
-def _outcome(header: ResultHeader, body: bytes, fixture_count: int, details: _Details) -> _Outcome:
+def _outcome(
+    header: ResultHeader, body: bytes, fixture_count: int, details: _Details, statement: str | None
+) -> _Outcome:
     times = (header.cpu_time_us / 1e6, header.wall_time_us / 1e6)
     if header.ending is not Ending.EXITED:
         verdict, detail = _ENDINGS.get(header.ending, (Verdict.KILLED, _death(header)))
@@ -141,20 +145,26 @@ def _outcome(header: ResultHeader, body: bytes, fixture_count: int, details: _De
         return _Outcome((Execution(Verdict.KILLED, b"", "exit without a result", *times),) * fixture_count)
     try:
         records = decode_records(body, record_count=fixture_count)
-        return _Outcome(tuple(_execution(verdict, written, details, times) for verdict, written in records))
+        return _Outcome(tuple(_execution(verdict, written, details, times, statement) for verdict, written in records))
     except (WireError, NotCanonicalError):
         forged = Execution(Verdict.KILLED, b"", "forged result", *times)
         return _Outcome((forged,) * fixture_count, is_forged=True)
 
 
-def _execution(verdict: Verdict, written: bytes, details: _Details, times: tuple[float, float]) -> Execution:
+def _execution(
+    verdict: Verdict, written: bytes, details: _Details, times: tuple[float, float], statement: str | None
+) -> Execution:
     if verdict is Verdict.RETURNED:
         _check_canonical(written)
         return Execution(verdict, written, "", *times)
-    detail = written.decode("ascii", errors="replace")
+    detail, message = written.decode("ascii", errors="replace"), ""
+    if statement is not None and verdict is Verdict.EXCEPTION:
+        detail, _, message = detail.partition(": ")
     if detail not in details.get(verdict, ()):
         raise WireError("a detail that no runner writes")
-    return Execution(verdict, b"", detail, *times)
+    if statement is None or not is_about_statement(message, statement):
+        message = ""
+    return Execution(verdict, b"", detail, *times, message=message)
 
 
 def _check_canonical(written: bytes) -> None:

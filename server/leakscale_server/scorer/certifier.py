@@ -2,7 +2,8 @@
 
     1. Build programs and fixtures from both seeds. Expected outputs are not built: they are what the correct program
        returns, and they never enter a sandbox.
-    2. Run every candidate on every fixture in two lanes that differ in hash seed and row order.
+    2. Run every candidate on every fixture in two lanes that differ in hash seed and row order. Stop early where the
+       rest could change nothing: the first program runs alone, and what no pass can cure is not run twice.
     3. Apply the acceptance rule to both passes.
     4. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
     5. Sign what was proved, on which interpreter and under which limits.
@@ -19,11 +20,19 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Domain
-from leakscale_server.core.acceptance import Accepted, Rejection, RejectionReason, Scoring, assess
+from leakscale_server.core.acceptance import (
+    Accepted,
+    Rejection,
+    RejectionReason,
+    Scoring,
+    assess,
+    find_failure,
+    find_instability,
+)
 from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
 from leakscale_server.core.construction import Construction, FamilySlot, construct
 from leakscale_server.core.shapes import Shape
-from leakscale_server.sandbox_pool import BackendIdentity, Job, SandboxPool
+from leakscale_server.sandbox_pool import BackendIdentity, Job, Limits, SandboxPool
 from leakscale_server.store.signing import Signer
 
 __all__ = ["Certified", "Certifier", "FamilyRequest", "Rejected"]
@@ -33,6 +42,8 @@ _RETRIED: Final = frozenset(
     {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}
 )
 """Reasons that other fixtures can cure."""
+_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2)
+"""Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +113,18 @@ class Certifier:
             programs=construction.programs,
             fixtures=construction.fixtures,
             ordered=construction.ordered,
+            limits=_LIMITS,
         )
-        first = Scoring(self._pool.run(job, lane=first_lane), construction.truth)
-        if not first.is_stable:
-            # Rejected already; programs that run into their limits would only do so once more.
-            return assess(first, first)
+        # Programs of a family differ in one value: where one runs into its limits, the others most likely do so too.
+        head = self._pool.run(dataclasses.replace(job, programs=job.programs[:1]), lane=first_lane)
+        fault = find_instability(head)
+        if fault is not None:
+            return fault
+        tail = self._pool.run(dataclasses.replace(job, programs=job.programs[1:]), lane=first_lane)
+        first = Scoring(head + tail, construction.truth)
+        fault = find_instability(first.executions) or find_failure(first.executions)
+        if fault is not None:
+            return fault
         second = Scoring(self._pool.run(job, lane=(first_lane + 1) % self._pool.lane_count), construction.truth)
         return assess(first, second)
 
@@ -164,6 +182,6 @@ def _environment(identity: BackendIdentity) -> dict[str, Any]:
         "sqlite": identity.sqlite_source_id,
         "sqlite_compile_options": list(identity.sqlite_compile_options),
         "canonical_version": identity.canonical_version,
-        "limits": dataclasses.asdict(identity.limits),
+        "limits": dataclasses.asdict(_LIMITS),
         "domains": [domain.value for domain in Domain],
     }
