@@ -128,7 +128,7 @@ def test_status_says_what_the_server_is(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ([("[candidates]", "[candidates")], ["line 6"]),
+        ([("[candidates]", "[candidates")], ["wrong.toml:6:"]),
         ([("step = 0.5, distance = 6", "step = 0.5, distance = -6")], ["distance", "-6"]),
         ([('type = "decimal"', 'type = "complex"')], ["candidates", "complex"]),
         ([('domain = "sql"', 'domain = "cobol"')], ["domain", "cobol"]),

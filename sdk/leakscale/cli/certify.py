@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,9 +18,13 @@ from leakscale.cli.exits import ExitCode
 from leakscale.cli.shell import Shell, shell_of
 
 if TYPE_CHECKING:
-    from leakscale.models import CertificationOutcome
+    from leakscale.cli.console import Console
+    from leakscale.models import CertificationOutcome, Edition
 
 __all__ = ["certify"]
+
+_QUIET_S: Final = 2.0
+"""A log hears of a first family that takes longer than this."""
 
 
 def certify(
@@ -52,11 +61,15 @@ def certify(
             shapes=shapes,
         )
         outcomes = []
-        with shell.console.progress("certify", total=draft.family_count, unit="families") as bar:
+        with (
+            shell.console.progress("certify", total=draft.family_count, unit="families") as bar,
+            _waiting_said(shell.console, draft.family_count) as has_begun,
+        ):
             for number, outcome in enumerate(client.families.certify_edition(draft), start=1):
+                has_begun.set()
                 outcomes.append(outcome)
                 bar.update(number)
-    _print(shell, edition, outcomes, is_kept=not local)
+    _print(shell, draft, outcomes, is_kept=not local)
     if not all(outcome.is_certified for outcome in outcomes):
         raise typer.Exit(ExitCode.NEGATIVE)
 
@@ -75,22 +88,38 @@ def _seed(root: int, purpose: str) -> bytes:
     return hashlib.sha256(f"leakscale-certify-v1/{root}/{purpose}".encode()).digest()
 
 
-def _print(shell: Shell, edition: str, outcomes: list[CertificationOutcome], *, is_kept: bool) -> None:
+@contextmanager
+def _waiting_said(console: Console, family_count: int) -> Iterator[threading.Event]:
+    """Say in a log that work goes on while no family is done; a terminal has its bar.
+
+    Yields:
+        To be set when the first family is done.
+    """
+    has_begun = threading.Event()
+
+    def say() -> None:
+        if not has_begun.wait(_QUIET_S):
+            console.note(f"certify: 0/{family_count} families, the first ones are running")
+
+    if not sys.stderr.isatty():
+        threading.Thread(target=say, name="certify-waiting", daemon=True).start()
+    try:
+        yield has_begun
+    finally:
+        has_begun.set()
+
+
+def _print(shell: Shell, draft: Edition, outcomes: list[CertificationOutcome], *, is_kept: bool) -> None:
     rejected = [outcome for outcome in outcomes if outcome.rejection is not None]
+    edition = draft.name.removeprefix("editions/")
     lines = []
     for shape_id in sorted({outcome.request.shape_id for outcome in outcomes}):
         own = [outcome for outcome in outcomes if outcome.request.shape_id == shape_id]
         certified = sum(outcome.is_certified for outcome in own)
         lines.append(f"{shape_id:<32} {certified} of {len(own)} certified")
-    for outcome in sorted(rejected, key=lambda each: each.family):
-        assert outcome.rejection is not None  # noqa: S101 - filtered above
-        request = outcome.request
-        lines.append(
-            f"rejected: {request.shape_id} {request.condition} {request.ordinal}: "
-            f"{outcome.rejection.rule}: {outcome.rejection.message}"
-        )
-    if not rejected and is_kept:
-        lines.append(f"edition '{edition}' is complete; freeze it with `leakscale edition freeze {edition}`")
+        lines += _folded(own)
+    if is_kept:
+        lines.append(_next_step(edition, is_frozen=draft.is_frozen, is_complete=not rejected))
     shell.console.result(
         {
             "edition": edition,
@@ -99,6 +128,24 @@ def _print(shell: Shell, edition: str, outcomes: list[CertificationOutcome], *, 
         },
         text="\n".join(lines),
     )
+
+
+def _folded(outcomes: list[CertificationOutcome]) -> list[str]:
+    """Say equal rejections of one shape once, the most frequent first."""
+    counts = Counter(
+        f"{outcome.rejection.rule}: {outcome.rejection.message}"
+        for outcome in sorted(outcomes, key=lambda each: each.family)
+        if outcome.rejection is not None
+    )
+    return [f"  {count} of {len(outcomes)} rejected: {words}" for words, count in counts.most_common()]
+
+
+def _next_step(edition: str, *, is_frozen: bool, is_complete: bool) -> str:
+    if is_frozen:
+        return f"edition '{edition}' is frozen; use it with `leakscale experiment create`"
+    if is_complete:
+        return f"edition '{edition}' is complete; freeze it with `leakscale edition freeze {edition}`"
+    return f"edition '{edition}' keeps its shapes; correct them and certify with a new --edition"
 
 
 def _rejection(outcome: CertificationOutcome) -> dict[str, object]:

@@ -140,7 +140,8 @@ class EditionRegistry:
             if stored is not None:
                 if stored["request_digest"] != draft.digest():
                     raise DigestConflict(
-                        f"edition {draft.edition_id!r} exists with other contents; choose another id",
+                        f"edition {draft.edition_id!r} exists with other contents; choose another id, "
+                        "e.g. `leakscale certify --edition NEW`",
                         subject=draft.edition_id,
                     )
                 return self.get(draft.edition_id)

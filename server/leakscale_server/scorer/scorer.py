@@ -159,7 +159,8 @@ class Scorer:
         if missing:
             raise NotCertified(
                 f"edition {edition.edition_id!r} has {missing} of {len(edition.slots())} families without a "
-                "certificate; run `leakscale certify`",
+                "certificate; run `leakscale certify`: a family that it rejects stays rejected, so correct the shape "
+                "and certify it with a new --edition",
                 subject=f"editions/{edition.edition_id}",
             )
         families = _public_families(edition)
