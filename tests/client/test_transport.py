@@ -16,9 +16,19 @@ from google.rpc import error_details_pb2, status_pb2
 from leakscale import errors
 from leakscale.client import Client
 from leakscale.client.conversion import to_edition, to_outcome
-from leakscale.client.transport import Transport
+from leakscale.client.transport import _RETRIES, Transport
 from leakscale.errors import LeakScaleError
-from leakscale.v1 import certification_service_pb2, enums_pb2, ledger_service_pb2, resources_pb2
+from leakscale.v1 import (
+    bank_service_pb2,
+    certification_service_pb2,
+    edition_service_pb2,
+    enums_pb2,
+    experiment_service_pb2,
+    grant_service_pb2,
+    ledger_service_pb2,
+    resources_pb2,
+    server_service_pb2,
+)
 
 METHOD = "/leakscale.v1.LedgerService/GetLedgerHead"
 
@@ -182,3 +192,21 @@ def test_a_token_is_not_sent_to_another_machine(target: str) -> None:
 def test_a_token_may_go_to_this_machine(target: str) -> None:
     """Loopback and UNIX sockets are what this version serves."""
     Client(target, token="secret").close()
+
+
+def test_no_stream_is_retried() -> None:
+    """gRPC waits for ever where it retries a stream whose server was killed; each new stream must be on the list."""
+    modules = (
+        bank_service_pb2, certification_service_pb2, edition_service_pb2, experiment_service_pb2, grant_service_pb2,
+        ledger_service_pb2, server_service_pb2,
+    )  # fmt: skip
+    streams = {
+        (service.full_name, method.name)
+        for module in modules
+        for service in module.DESCRIPTOR.services_by_name.values()
+        for method in service.methods
+        if method.client_streaming or method.server_streaming
+    }
+    excepted = [config["name"] for config in _RETRIES["methodConfig"] if "retryPolicy" not in config]
+
+    assert {(name["service"], name["method"]) for names in excepted for name in names} == streams

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +99,20 @@ def test_a_server_killed_in_mid_certification_certifies_the_rest(tmp_path: Path,
     assert all(outcome.is_certified for outcome in outcomes)
     assert answered.items() <= stored.items()
     assert rows(data, "SELECT count(*), count(DISTINCT family_id) FROM certificates") == [(64, 64)]
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05])
+def test_a_server_killed_before_its_first_answer_is_an_error(tmp_path: Path, delay_s: float) -> None:
+    """A stream has no deadline: a client that gRPC let wait for a server that is dead would wait for ever."""
+    server = start(tmp_path / "data")
+    with server.client() as client:
+        draft = a_draft(client, "dead", families_per_cell=16)
+        killer = threading.Timer(delay_s, server.process.kill)
+        killer.start()
+        with pytest.raises(UnavailableError):
+            list(client.families.certify_edition(draft))
+    killer.join()
+    server.process.wait()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 """What a header can carry; gRPC refuses anything else with an exception of its own."""
 
 # Every RPC of this service may be repeated: a write that is known already returns what it returned before.
-_RETRIES: Final = {
+_RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
     "methodConfig": [
         {
             "name": [{}],
@@ -31,7 +31,16 @@ _RETRIES: Final = {
                 "backoffMultiplier": 3,
                 "retryableStatusCodes": ["UNAVAILABLE"],
             },
-        }
+        },
+        {
+            # A stream of ours has no deadline, and gRPC waits for ever where it retries one whose server was killed
+            # before the first answer. The caller goes on with it by calling again.
+            "name": [
+                {"service": "leakscale.v1.CertificationService", "method": "CertifyFamilies"},
+                {"service": "leakscale.v1.GrantService", "method": "RedeemGrant"},
+                {"service": "leakscale.v1.BankService", "method": "SubmitAnswers"},
+            ],
+        },
     ]
 }
 
