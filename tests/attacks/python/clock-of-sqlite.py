@@ -1,12 +1,12 @@
 # kind: clock
 # aim: ask another clock of the worker: SQLite's, from Python
-# proof: SQLite answered, and told the stopped day
-# expect: returned true
+# proof: SQLite answered, and told each of the two lanes another year
+# expect: returned
+# lanes: differ
 # machine: x86_64
 
-import sqlite3, time
+import sqlite3
 
 
 def transform(records):
-    told = sqlite3.connect(":memory:").execute("SELECT strftime('%Y-%m-%d %H', 'now')").fetchone()[0]
-    return told == time.strftime("%Y-%m-%d %H")
+    return sqlite3.connect(":memory:").execute("SELECT strftime('%Y', 'now')").fetchone()[0]

@@ -1,10 +1,11 @@
 # kind: clock
 # aim: ask the C library, which reads the clock without a system call
-# proof: the C library answered by two of its functions, and both told the stopped moment
-# expect: returned [true,true]
+# proof: two of its functions answered, alike, and told each of the two lanes another year
+# expect: returned
+# lanes: differ
 # machine: x86_64
 
-import ctypes, time
+import ctypes
 
 
 def transform(records):
@@ -12,4 +13,6 @@ def transform(records):
     libc.time.restype = ctypes.c_long
     moment = (ctypes.c_long * 2)()
     libc.gettimeofday(moment, None)
-    return [libc.time(None) == int(time.time()), moment[0] == int(time.time())]
+    years = libc.time(None) // (366 * 86400)
+    assert years == moment[0] // (366 * 86400)
+    return years
