@@ -75,6 +75,7 @@ def test_an_author_goes_from_a_shape_to_a_frozen_edition(shell: Shell) -> None:
     assert shell.json("edition", "show", "cli")["phase"] == "draft"
     frozen = shell.json("edition", "freeze", "cli")
     assert (frozen["phase"], len(frozen["commitment_root"])) == ("frozen", 64)
+    assert "edition 'cli' is frozen" in shell.text("certify", SHAPE, "--edition", "cli")
     assert "editions/cli  practice  frozen  8 of 8 certified" in shell.text("edition", "list")
     assert shell.json("edition", "list")["editions"]
     families = shell.json("edition", "families", "cli")["families"]
@@ -157,8 +158,13 @@ def test_two_correct_candidates_are_a_negative_result(shell: Shell, tmp_path: Pa
     assert outcome["certified"] == 0
     assert outcome["rejected"][0]["rule"] == "PERFECT_COUNT"
     assert outcome["rejected"][0]["figures"] == {"perfect_count": 4}
-    assert "exactly 1 must" in shown
-    assert "without a certificate" in shell.error("edition", "freeze", "equal", code=4)
+    assert "\n  8 of 8 rejected: PERFECT_COUNT: 4 candidates pass all fixtures, and exactly 1 must" in shown
+    assert shown.endswith("correct them and certify with a new --edition\n")
+    refused = shell.error("edition", "freeze", "equal", code=4)
+    assert "without a certificate" in refused
+    assert "a family that it rejects stays rejected" in refused
+    conflict = shell.error("certify", a_shape_file(tmp_path / "equal.toml"), "--edition", "equal", code=4)
+    assert "--edition NEW" in conflict
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leakscale.cli.console import Console
     from leakscale.models import CertificationOutcome, Edition
 
-__all__ = ["certify"]
+__all__ = ["certify", "folded", "waiting_said"]
 
 _QUIET_S: Final = 2.0
 """A log hears of a first family that takes longer than this."""
@@ -63,7 +63,7 @@ def certify(
         outcomes = []
         with (
             shell.console.progress("certify", total=draft.family_count, unit="families") as bar,
-            _waiting_said(shell.console, draft.family_count) as has_begun,
+            waiting_said(shell.console, draft.family_count) as has_begun,
         ):
             for number, outcome in enumerate(client.families.certify_edition(draft), start=1):
                 has_begun.set()
@@ -89,7 +89,7 @@ def _seed(root: int, purpose: str) -> bytes:
 
 
 @contextmanager
-def _waiting_said(console: Console, family_count: int) -> Iterator[threading.Event]:
+def waiting_said(console: Console, family_count: int, *, after_s: float = _QUIET_S) -> Iterator[threading.Event]:
     """Say in a log that work goes on while no family is done; a terminal has its bar.
 
     Yields:
@@ -98,7 +98,7 @@ def _waiting_said(console: Console, family_count: int) -> Iterator[threading.Eve
     has_begun = threading.Event()
 
     def say() -> None:
-        if not has_begun.wait(_QUIET_S):
+        if not has_begun.wait(after_s):
             console.note(f"certify: 0/{family_count} families, the first ones are running")
 
     if not sys.stderr.isatty():
@@ -117,7 +117,7 @@ def _print(shell: Shell, draft: Edition, outcomes: list[CertificationOutcome], *
         own = [outcome for outcome in outcomes if outcome.request.shape_id == shape_id]
         certified = sum(outcome.is_certified for outcome in own)
         lines.append(f"{shape_id:<32} {certified} of {len(own)} certified")
-        lines += _folded(own)
+        lines += folded(own)
     if is_kept:
         lines.append(_next_step(edition, is_frozen=draft.is_frozen, is_complete=not rejected))
     shell.console.result(
@@ -130,7 +130,7 @@ def _print(shell: Shell, draft: Edition, outcomes: list[CertificationOutcome], *
     )
 
 
-def _folded(outcomes: list[CertificationOutcome]) -> list[str]:
+def folded(outcomes: list[CertificationOutcome]) -> list[str]:
     """Say equal rejections of one shape once, the most frequent first."""
     counts = Counter(
         f"{outcome.rejection.rule}: {outcome.rejection.message}"

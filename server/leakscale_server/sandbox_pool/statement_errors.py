@@ -10,8 +10,8 @@ __all__ = ["is_about_statement"]
 _WORD: Final = re.compile(r"\w+", re.ASCII)
 _ORDINAL: Final = re.compile(r"\d{1,2}(st|nd|rd|th)?")
 _WORDS_OF_SQLITE: Final = """
-    a access after aggregate aggregates all ambiguous and any argument arguments at authorized before between by can
-    cannot circular clause column columns come compound cte depth distinct do does error exactly execute expected
+    a access after aggregate aggregates all ambiguous and any argument arguments at authorized be before between by
+    can cannot circular clause column columns come compound cte depth distinct do does error exactly execute expected
     expression filter for from function functions group has have having in incomplete input inside is join large left
     limit match maximum may misuse must name near no not number of offset on one only or order out over parser
     permitted prohibited range recursive reference referenced references required result returns right row same select
