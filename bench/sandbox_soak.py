@@ -118,6 +118,14 @@ def run(pool: SandboxPool, lane: int, drawn: Iterator[tuple[Job, str]], times: T
                 times.verdicts[f"{execution.verdict}: {execution.detail}" if execution.detail else "returned"] += 1
 
 
+def check_honest(pool: SandboxPool) -> None:
+    """Run one honest program a domain on every lane; a lane that was to be replaced has a new worker then."""
+    for bomb in HONEST:
+        for lane in range(LANE_COUNT):
+            if not bomb.must_end(pool.run(bomb.job, lane=lane)[0][0]):
+                raise SystemExit(f"{bomb.limit} does not give the right value on lane {lane}")
+
+
 def footprint() -> Footprint:
     # What the allocator keeps for later comes and goes with its arenas; what is in use is what could leak.
     gc.collect()
@@ -218,15 +226,13 @@ def main() -> None:
             return times
 
         run_all(WARM_UP_COUNT, options.seed + 1)
-        before = footprint()
+        check_honest(pool)
+        before, load_before = footprint(), os.getloadavg()[0]
         started = time.perf_counter()
         times = run_all(options.jobs, options.seed)
         seconds = time.perf_counter() - started
+        check_honest(pool)
         after = footprint()
-        for bomb in HONEST:
-            for lane in range(LANE_COUNT):
-                if not bomb.must_end(pool.run(bomb.job, lane=lane)[0][0]):
-                    raise SystemExit(f"{bomb.limit} no longer gives the right value on lane {lane}")
         threads.shutdown()
     tenth = min(1000, len(times.honest) // 3)
     first, last = percentile_99(times.honest[:tenth]), percentile_99(times.honest[-tenth:])
@@ -237,7 +243,7 @@ def main() -> None:
     print(f"left after close: {len(descendants(os.getpid()))} processes, {len(containers())} containers; ", end="")
     print(f"container cgroups on this host {others_before} before, {all_cgroup_count()} after")
     print(f"99th percentile of {tenth:,} honest jobs: first {first * 1000:.1f} ms, last {last * 1000:.1f} ms")
-    print(f"ratio {last / first:.2f}")
+    print(f"ratio {last / first:.2f}; load of this host {load_before:.1f} before, {os.getloadavg()[0]:.1f} after")
 
 
 if __name__ == "__main__":
