@@ -48,6 +48,7 @@ from leakscale_server.store.vault import open_vault
 __all__ = ["RunningServer", "serve"]
 
 _log = structlog.get_logger()
+_IGNORE: Final = ".gitignore"
 _TOKEN: Final = re.compile(r"lsk_[0-9a-f]{64}")
 
 
@@ -192,11 +193,11 @@ def _make_private(folder: Path) -> None:
     except OSError as error:
         reason = "it is a file" if folder.is_file() else error.strerror
         raise ConfigError(f"--data-dir {folder}: no folder can be made there ({reason}); choose another") from error
-    if not (folder / "lock").exists() and any(folder.iterdir()):
+    if not (folder / "lock").exists() and any(path.name != _IGNORE for path in folder.iterdir()):
         raise ConfigError(f"--data-dir {folder}: the folder holds other files; choose an empty one or a new name")
     folder.chmod(0o700)
     # It holds a token, a signing key and a vault, and may lie in somebody's checkout.
-    (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    (folder / _IGNORE).write_text("*\n", encoding="utf-8")
 
 
 @contextmanager
