@@ -372,6 +372,16 @@ def test_a_placeholder_with_spaces_is_named_in_python_too() -> None:
     assert "must write {{policy}} in lower case and without spaces" in error.rule
 
 
+def test_a_line_of_python_is_shown_as_it_was_written() -> None:
+    """With its placeholders, not with what the parser was given for them."""
+    error = failure(changed(PYTHON, "    return [", "    retrun [").replace(" for record in records if ", " if "))
+
+    assert (error.line, error.value) == (
+        24,
+        """'retrun [record["code"] if record["code"].startswith({{policy}})]'"""[:57] + "...",
+    )
+
+
 @pytest.mark.parametrize("opening", ['"""', '"""\n', '"""\n\n'])
 def test_a_place_in_a_program_is_a_line_of_the_file(opening: str) -> None:
     """Wherever its string begins."""

@@ -149,15 +149,14 @@ def _outermost(bare: str) -> str:
 
 
 def _check_python(shape: Shape) -> Iterator[Problem]:
-    program = PLACEHOLDER.sub(
-        lambda match: "(0)" if match[1] == RESERVED_SLOT else f"x_{match[1]}", shape.rings.R0.program
-    )
+    written = shape.rings.R0.program
+    program = PLACEHOLDER.sub(lambda match: "(0)" if match[1] == RESERVED_SLOT else f"x_{match[1]}", written)
     try:
         tree = ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         rule = f"must be a Python module: {getattr(error, 'msg', 'it cannot be parsed')}"
         number = (getattr(error, "lineno", None) or 1) - 1
-        yield Problem(_PROGRAM, rule, (program.split("\n")[number : number + 1] or [""])[0].strip() or None, number)
+        yield Problem(_PROGRAM, rule, (written.split("\n")[number : number + 1] or [""])[0].strip() or None, number)
         return
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "transform"]
     rule = "must define transform(records) once, with one argument"
