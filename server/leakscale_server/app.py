@@ -181,8 +181,8 @@ def _make_cache(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
-            f"--cache-dir {folder}: no folder for sandbox images can be made there ({error.strerror}); pass another, or "
-            "set XDG_CACHE_HOME"
+            f"--cache-dir {folder}: no folder for sandbox images can be made there ({error.strerror}); pass "
+            "another, or set XDG_CACHE_HOME"
         ) from error
 
 
