@@ -111,9 +111,7 @@ class Arena:
         assert isinstance(channel, DockerChannel)
         assert self._daemon is not None
         first = self._daemon.api.inspect_container(channel.container_id)["State"]["Pid"]
-        table = self._daemon.api.top(channel.container_id)
-        pids = [int(row[table["Titles"].index("PID")]) for row in table["Processes"]]
-        return [1 if pid == first else pid for pid in pids]
+        return [number_inside(pid) for pid in (first, *descendants(first))]
 
 
 def text_of(execution: Execution) -> str:

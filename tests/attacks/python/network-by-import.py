@@ -2,6 +2,7 @@
 # aim: use the modules that know the network
 # proof: each import was tried and failed
 # expect: returned ["ImportError","ImportError","ImportError","ImportError"]
+# expect: returned ["ImportError","imported","ImportError","ImportError"]
 
 import importlib
 

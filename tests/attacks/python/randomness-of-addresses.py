@@ -6,4 +6,4 @@
 
 
 def transform(records):
-    return id(object)
+    return id([])
