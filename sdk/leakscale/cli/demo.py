@@ -110,12 +110,15 @@ def _rerun_command(arguments: list[str]) -> str:
 
 
 def _closing_lines(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]:
-    masses = ", ".join(f"{bank} {100 * mass:.1f} %" for bank, mass in summary["unconstrained_valid_mass"].items())
-    counts = summary["counts"]
+    masses, counts = summary["unconstrained_valid_mass"], summary["counts"]
+    moved = [
+        f"{domain} {100 * masses[f'{domain}-base']:.1f} -> {100 * masses[f'{domain}-adapted']:.1f} %"
+        for domain in summary["domains"]
+    ]
     lines = [
         f"sandbox  {summary['backend']}; {counts['certified']} of {counts['families']} families certified",
-        f"answers  {counts['valid_answers']} of {counts['answers']} valid; unconstrained, the model would write one of",
-        f"         the four strings with probability: {masses}",
+        f"answers  {counts['valid_answers']} of {counts['answers']} valid",
+        f"         unconstrained valid mass: {', '.join(moved)}",
         f"report   {directory.report}",
         f"study    {directory.root}/ (summary.json holds every number)",
     ]
