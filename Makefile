@@ -45,7 +45,7 @@ base-model: setup ## Train the tiny model again, from nothing to the same bytes
 	@$(BIN)/python tools/build_base_model.py --output sdk/leakscale/base_model/tiny-qwen3
 
 bench: setup ## Print every measured figure as a ratio
-	@for script in bench/*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done
+	@for script in bench/[a-z]*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done
 
 fuzz: setup ## Fuzz the frame and canonical decoders; FUZZ_ARGS="--seconds 600"
 	@$(BIN)/pip install --quiet --quiet atheris && $(BIN)/python tools/fuzz.py $(FUZZ_ARGS)

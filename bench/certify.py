@@ -10,38 +10,16 @@ program: what it costs before any work is done.
 from __future__ import annotations
 
 import argparse
-import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
+from _hardened import docker_run_s
 from leakscale.client import Client
 from leakscale.models import EditionKind
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import StudyShapes, load_study
 from leakscale.study.local_server import local_server
-
-HARDENED = [
-    "--rm",
-    "--network",
-    "none",
-    "--read-only",
-    "--cap-drop",
-    "ALL",
-    "--security-opt",
-    "no-new-privileges",
-    "--pids-limit",
-    "32",
-    "--memory",
-    "512m",
-    "--memory-swap",
-    "512m",
-    "--ipc",
-    "none",
-    "--log-driver",
-    "none",
-]
 
 
 def certify(families_per_cell: int, folder: Path) -> tuple[int, float, str]:
@@ -69,16 +47,6 @@ def certify(families_per_cell: int, folder: Path) -> tuple[int, float, str]:
     return len(outcomes), seconds, image
 
 
-def cold_start(image: str, sample: int) -> float:
-    """Return the median seconds of one hardened `docker run`."""
-    seconds = []
-    for _ in range(sample):
-        start = time.perf_counter()
-        subprocess.run(["docker", "run", *HARDENED, image, "-c", "pass"], check=True, capture_output=True)
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--families-per-cell", type=int, default=8, choices=(4, 8, 12, 16))
@@ -87,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         families, seconds, image = certify(options.families_per_cell, Path(folder))
     executions = 2 * 4 * families
-    each = cold_start(image, options.sample)
+    each = docker_run_s(image, sample=options.sample)
     print(f"certified {families} families (4 candidates, 2 passes each) in {seconds:.2f} s: {families / seconds:.1f}/s")
     print(f"  one candidate, one pass, all fixtures: {1000 * seconds / executions:.2f} ms")
     print(f"hardened `docker run` of an empty program, median of {options.sample}: {each:.3f} s")

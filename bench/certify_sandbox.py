@@ -17,13 +17,13 @@ import json
 import multiprocessing
 import sqlite3
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from _hardened import docker_run_s
 from leakscale.models import Condition
 from leakscale.resources import catalog_folder
 from leakscale_server.core.construction import FamilySlot, construct
@@ -33,11 +33,6 @@ from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.sandbox_pool.image_cache import ImageCache
 
 FAMILIES_PER_CELL = 16
-HARDENED = (
-    *("--rm", "--network", "none", "--read-only", "--ipc", "none", "--cap-drop", "ALL"),
-    *("--security-opt", "no-new-privileges", "--pids-limit", "32"),
-    *("--memory", "512m", "--memory-swap", "512m", "--log-driver", "none"),
-)
 Result = tuple[JobResult, ...]
 
 
@@ -86,13 +81,6 @@ def run_in_process(jobs: Sequence[Job]) -> None:
                 exec(compile(program, "candidate", "exec"), namespace)
                 for fixture in job.fixtures:
                     namespace["transform"](json.loads(fixture))
-
-
-def docker_run(tag: str) -> float:
-    """Return the seconds of one hardened `docker run` of an empty program."""
-    started = time.perf_counter()
-    subprocess.run(["docker", "run", *HARDENED, tag, "-I", "-S", "-c", "pass"], check=True, capture_output=True)
-    return time.perf_counter() - started
 
 
 def human_eval_check(program: str, fixtures: Sequence[bytes]) -> float:
@@ -179,7 +167,7 @@ def main() -> None:
         say("  ratio of the first pass to it", f"{first / limit:.1f} x")
         if options.backend == "docker":
             tag = ImageCache(state_dir).names().tag
-            each = statistics.median(docker_run(tag) for _ in range(6))
+            each = docker_run_s(tag, sample=6)
             say("hardened `docker run` of an empty program (median of 6)", f"{each:.3f} s")
             say("  ratio for all candidates, extrapolated", f"{each * candidates / first:.0f} x")
         compare_checkers(jobs, options.sample, 2 * first / candidates)
