@@ -30,7 +30,7 @@ from leakscale.errors import ConflictError
 from leakscale.models import ShapeFile
 from leakscale.study.config import Study
 
-__all__ = ["StudyDirectory", "open_directory", "write_json"]
+__all__ = ["StudyDirectory", "open_directory", "write_json", "write_text"]
 
 _MARKER = "study.json"
 _LOCK = "lock"
@@ -170,10 +170,15 @@ def _read_marker(marker: Path) -> tuple[dict[str, Any], str | None]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file in one step, so that a crash leaves the old one or the new one."""
+    """Write a JSON file in one step; see `write_text`."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in one step, so that a crash leaves the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    partial.write_text(text, encoding="utf-8")
     partial.replace(path)
 
 

@@ -42,7 +42,7 @@ from leakscale.models import (
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, write_report
 from leakscale.results import Disclosure, disclosure_to_json
 from leakscale.study.config import Study
-from leakscale.study.layout import StudyDirectory, write_json
+from leakscale.study.layout import StudyDirectory, write_json, write_text
 from leakscale.study.models import ResolvedModel, adaptation_config
 from leakscale.study.summary import Evidence, build_provenance, build_summary
 
@@ -236,8 +236,8 @@ class _Run:
     def report(self, evidence: Evidence) -> None:
         """Write the disclosure, where it comes from, and the report."""
         provenance = build_provenance(evidence, stage_seconds=self.stage_seconds)
-        _write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
-        _write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
+        write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
+        write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
         write_report(self._directory.report, disclosure=evidence.disclosure, provenance=provenance)
 
     def _measure(
@@ -280,7 +280,7 @@ def _write_certificates(path: Path, outcomes: list[CertificationOutcome]) -> Non
                 }
             )
         )
-    _write_text(path, "\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _receipt_to_dict(receipt: Receipt) -> dict[str, str | int]:
@@ -290,13 +290,6 @@ def _receipt_to_dict(receipt: Receipt) -> dict[str, str | int]:
         "case_count": receipt.case_count,
         "ledger_index": receipt.ledger_index,
     }
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
 
 
 def _read_stages(path: Path) -> dict[str, float]:
