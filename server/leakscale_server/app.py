@@ -62,8 +62,6 @@ class RunningServer:
     backend: str
     notice: str
     """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
-    grpc_server: grpc.Server
-    health: health.HealthServicer
 
 
 @contextmanager
@@ -93,7 +91,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         target = _bind(server, config.listen)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
-        running = RunningServer(target, token, pool.identity.backend, notice, server, health_servicer)
+        running = RunningServer(target, token, pool.identity.backend, notice)
         try:
             yield running
         finally:
