@@ -6,24 +6,35 @@ interval says so in a typed state instead of a NaN.
 
 from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
+    DesignError,
     EmptyCellError,
+    EmptySampleError,
+    EnumerationError,
+    NoInformationError,
     OutcomeError,
     ParameterError,
+    ScoreError,
     SeedRequiredError,
     StatisticsError,
     UnsupportedMethodError,
 )
-from leakscale.stats.intervals import Interval, IntervalState
+from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
 from leakscale.stats.outcomes import Outcomes
 
 __all__ = [
+    "DesignError",
     "DidResult",
     "EmptyCellError",
+    "EmptySampleError",
+    "EnumerationError",
     "Interval",
     "IntervalState",
+    "IntervalUnit",
+    "NoInformationError",
     "OutcomeError",
     "Outcomes",
     "ParameterError",
+    "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
     "UnsupportedMethodError",

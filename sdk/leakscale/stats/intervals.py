@@ -1,67 +1,114 @@
-"""An estimate with its interval, and the states in which an interval says less than it seems to."""
+"""An estimate with its interval, and the states in which an interval says less, or more, than it seems to."""
 
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 
-__all__ = ["Interval", "IntervalState"]
+__all__ = ["Interval", "IntervalState", "IntervalUnit"]
 
 
 class IntervalState(enum.StrEnum):
-    """How far the bounds of an interval can be read."""
+    """How the bounds of an interval are to be read."""
 
     ESTIMATED = "estimated"
     """The data vary; the bounds mean what the method promises."""
+    CENSUS = "census"
+    """Every member of the population was observed: nothing was left to sample, and the width is truly zero."""
+    UNBOUNDED = "unbounded"
+    """The data leave one side, or both, without a limit; the infinite bound is the answer, not a failure."""
     CONSTANT = "constant"
-    """Every family changed by the same amount: the bounds collapse to the estimate, and that is no precision."""
+    """All observations are equal: the bounds collapse to the estimate, and that is no precision."""
     SINGLE_FAMILY = "single_family"
     """One family shows no variation between families: the bounds are the whole range that the quantity can take."""
+    SINGLE_OBSERVATION = "single_observation"
+    """One observation has no variance: the bounds are the whole range that the quantity can take."""
+    SINGLE_IN_STRATUM = "single_in_stratum"
+    """A stratum that was not fully observed holds one observation: the bounds are the whole range."""
+
+
+_DEGENERATE = {
+    IntervalState.CONSTANT: "no variation between observations",
+    IntervalState.SINGLE_FAMILY: "a single family",
+    IntervalState.SINGLE_OBSERVATION: "a single observation",
+    IntervalState.SINGLE_IN_STRATUM: "a stratum with a single observation",
+}
+
+
+class IntervalUnit(enum.StrEnum):
+    """How a person reads the numbers of an interval."""
+
+    SHARE = "share"
+    """Shares of 1, printed as percentage points: 0.1 is ten points."""
+    RATIO = "ratio"
+    """Plain numbers, e.g. an odds ratio or the share of one effect in another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A difference of accuracies with its bounds, as shares (0.1 is ten percentage points)."""
+    """An estimate with its bounds: a difference of accuracies as a share, or a ratio (`unit` tells which)."""
 
     estimate: float
     low: float
+    """Lower bound; `-inf` only in the state `unbounded`."""
     high: float
+    """Upper bound; `inf` only in the state `unbounded`."""
     standard_error: float | None
-    """Standard deviation of the bootstrap distribution; None where families show no variation to resample."""
+    """Of the estimate, where the method has one; None where it has none or the data show no variation."""
     method: str
     """Formula behind the bounds, e.g. `percentile`."""
     alpha: float
     """Nominal probability outside the bounds, e.g. 0.05."""
     state: IntervalState = IntervalState.ESTIMATED
+    unit: IntervalUnit = IntervalUnit.SHARE
 
     @property
     def half_width(self) -> float:
-        """Half the distance between the bounds."""
+        """Half the distance between the bounds; infinite where one of them is."""
         return (self.high - self.low) / 2
 
     @property
     def is_degenerate(self) -> bool:
-        """Tell whether the bounds come from the lack of variation rather than from variation."""
-        return self.state is not IntervalState.ESTIMATED
+        """Tell whether the bounds come from the lack of variation rather than from variation.
+
+        A census is not degenerate (its zero width is knowledge), and neither is an unbounded interval.
+        """
+        return self.state in _DEGENERATE
+
+    def excludes(self, value: float) -> bool:
+        """Tell whether the bounds shut out a value; degenerate bounds shut out nothing."""
+        return not self.is_degenerate and not self.low <= value <= self.high
 
     def to_dict(self) -> dict[str, float | str | None]:
-        """Return the fields as JSON-ready values."""
+        """Return the fields as JSON-ready values; an infinite one is written as the text `inf` or `-inf`."""
         return {
-            "estimate": self.estimate,
-            "low": self.low,
-            "high": self.high,
-            "half_width": self.half_width,
+            "estimate": _json_ready(self.estimate),
+            "low": _json_ready(self.low),
+            "high": _json_ready(self.high),
+            "half_width": _json_ready(self.half_width),
             "standard_error": self.standard_error,
             "method": self.method,
             "alpha": self.alpha,
             "state": self.state.value,
+            "unit": self.unit.value,
         }
 
     def __str__(self) -> str:
-        estimate = f"{100 * self.estimate:+.2f} points"
-        if self.state is IntervalState.CONSTANT:
-            return f"{estimate} (no interval: every family changed by the same amount)"
-        if self.state is IntervalState.SINGLE_FAMILY:
-            return f"{estimate} (no interval: a single family)"
-        bounds = f"{100 * self.low:+.2f} to {100 * self.high:+.2f}"
+        estimate = self._words(self.estimate)
+        if self.unit is IntervalUnit.SHARE:
+            estimate += " points"
+        if self.is_degenerate:
+            return f"{estimate} (no interval: {_DEGENERATE[self.state]})"
+        if self.state is IntervalState.CENSUS:
+            return f"{estimate} (exact: every member of the population was observed)"
+        bounds = f"{self._words(self.low)} to {self._words(self.high)}"
         return f"{estimate} ({100 * (1 - self.alpha):g} % interval {bounds}; {self.method})"
+
+    def _words(self, value: float) -> str:
+        return f"{100 * value:+.2f}" if self.unit is IntervalUnit.SHARE else f"{value:.3g}"
+
+
+def _json_ready(value: float) -> float | str:
+    """Write an infinity as text, because JSON has no number for it."""
+    return value if math.isfinite(value) else str(value)
