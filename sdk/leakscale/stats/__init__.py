@@ -12,10 +12,12 @@ from leakscale.stats.errors import (
     EnumerationError,
     NoInformationError,
     OutcomeError,
+    PairingError,
     ParameterError,
     ScoreError,
     SeedRequiredError,
     StatisticsError,
+    UnderpoweredGateError,
     UnsupportedMethodError,
 )
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
@@ -33,10 +35,12 @@ __all__ = [
     "NoInformationError",
     "OutcomeError",
     "Outcomes",
+    "PairingError",
     "ParameterError",
     "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
+    "UnderpoweredGateError",
     "UnsupportedMethodError",
     "difference_in_differences",
 ]

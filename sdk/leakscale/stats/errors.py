@@ -7,9 +7,11 @@ StatisticsError
 ├── EnumerationError        an exact enumeration too large to finish
 ├── NoInformationError      data that say nothing about the quantity, so no estimate exists
 ├── OutcomeError            counts that cannot be counts
+├── PairingError            outcomes that are not of the same families
 ├── ParameterError          alpha, resample count
 ├── ScoreError              scores outside 0..1, or forms that do not pair up
 ├── SeedRequiredError       a simulated interval without a seed
+├── UnderpoweredGateError   a gate that cannot see its own tolerance
 └── UnsupportedMethodError  a method that does not exist here, or not for this design
 """
 
@@ -22,10 +24,12 @@ __all__ = [
     "EnumerationError",
     "NoInformationError",
     "OutcomeError",
+    "PairingError",
     "ParameterError",
     "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
+    "UnderpoweredGateError",
     "UnsupportedMethodError",
 ]
 
@@ -58,6 +62,10 @@ class OutcomeError(StatisticsError):
     """Outcomes that are not whole numbers of correct draws of matching shape."""
 
 
+class PairingError(StatisticsError):
+    """Outcomes that belong together family by family, and are not of the same families."""
+
+
 class ParameterError(StatisticsError):
     """A level or a resample count out of its range."""
 
@@ -68,6 +76,10 @@ class ScoreError(StatisticsError):
 
 class SeedRequiredError(StatisticsError):
     """A simulated interval was asked for without a seed; a number that nobody can repeat is not evidence."""
+
+
+class UnderpoweredGateError(StatisticsError):
+    """A gate was to be registered whose own half-width exceeds its tolerance; it would fire on noise."""
 
 
 class UnsupportedMethodError(StatisticsError):

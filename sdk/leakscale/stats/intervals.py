@@ -22,6 +22,8 @@ class IntervalState(enum.StrEnum):
     """All observations are equal: the bounds collapse to the estimate, and that is no precision."""
     SINGLE_FAMILY = "single_family"
     """One family shows no variation between families: the bounds are the whole range that the quantity can take."""
+    SINGLE_CLUSTER = "single_cluster"
+    """One cluster shows no variation between clusters: the bounds are the whole range that the quantity can take."""
     SINGLE_OBSERVATION = "single_observation"
     """One observation has no variance: the bounds are the whole range that the quantity can take."""
     SINGLE_IN_STRATUM = "single_in_stratum"
@@ -31,6 +33,7 @@ class IntervalState(enum.StrEnum):
 _DEGENERATE = {
     IntervalState.CONSTANT: "no variation between observations",
     IntervalState.SINGLE_FAMILY: "a single family",
+    IntervalState.SINGLE_CLUSTER: "a single cluster",
     IntervalState.SINGLE_OBSERVATION: "a single observation",
     IntervalState.SINGLE_IN_STRATUM: "a stratum with a single observation",
 }
