@@ -4,6 +4,7 @@ Counts stay integers until the last division, no global random state is read or 
 interval says so in a typed state instead of a NaN.
 """
 
+from leakscale.stats.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
 from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
     DesignError,
@@ -21,9 +22,14 @@ from leakscale.stats.errors import (
     UnsupportedMethodError,
 )
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
+from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
 from leakscale.stats.outcomes import Outcomes
+from leakscale.stats.significance import Alternative, TestResult, TestState
 
 __all__ = [
+    "ADJUSTMENTS",
+    "Alternative",
+    "CooccurrenceResult",
     "DesignError",
     "DidResult",
     "EmptyCellError",
@@ -32,6 +38,7 @@ __all__ = [
     "Interval",
     "IntervalState",
     "IntervalUnit",
+    "MonteCarloCheck",
     "NoInformationError",
     "OutcomeError",
     "Outcomes",
@@ -40,7 +47,11 @@ __all__ = [
     "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
+    "TestResult",
+    "TestState",
     "UnderpoweredGateError",
     "UnsupportedMethodError",
+    "adjust_pvalues",
+    "cooccurrence_test",
     "difference_in_differences",
 ]
