@@ -290,7 +290,7 @@ def test_planted_effect_is_covered_at_the_nominal_rate() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
-        ({"seed": 1, "method": "bca"}, UnsupportedMethodError, "percentile, exact"),
+        ({"seed": 1, "method": "wild"}, UnsupportedMethodError, "percentile, bca, studentized, exact"),
         ({}, SeedRequiredError, "needs a seed"),
         ({"seed": 1, "alpha": 0.0}, ParameterError, "between 0 and 1"),
         ({"seed": 1, "alpha": math.nan}, ParameterError, "between 0 and 1"),

@@ -11,23 +11,26 @@ one for the simulated interval.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leakscale.stats.did_exact import exact
+from leakscale.stats.did_simulated import Bounds, bca, percentile, replicates, studentized
+from leakscale.stats.did_warnings import warnings_about
 from leakscale.stats.errors import ParameterError, SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.intervals import Interval, IntervalState
+from leakscale.stats.labels import Labels
 from leakscale.stats.outcomes import Outcomes
-from leakscale.stats.quantiles import difference_bounds, sum_bounds
-from leakscale.stats.resampling import resampled_sums, sum_distribution
+from leakscale.stats.resampling_units import Quantity, ResamplingUnits, resampling_units
 
 __all__ = ["METHODS", "DidResult", "difference_in_differences"]
 
-METHODS = ("percentile", "exact")
-"""`percentile` simulates with a seed (the registered one); `exact` is its limit for infinitely many resamples."""
+_SIMULATED = {"percentile": percentile, "bca": bca, "studentized": studentized}
+METHODS = (*_SIMULATED, "exact")
+"""`percentile` simulates with a seed (the registered one); `bca` and `studentized` do too and hold their level better
+in small groups; `exact` is the limit of `percentile` for infinitely many resamples."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +51,10 @@ class DidResult:
     """None for the exact method, which draws nothing."""
     seed: int | None
     """None for the exact method, and when a generator was passed."""
+    resampled: str = "families"
+    """What was drawn, and how many of it, e.g. `32 clusters of both conditions`."""
+    warnings: tuple[str, ...] = ()
+    """Why the interval may cover less than it promises; empty where nothing speaks for that."""
 
     @property
     def is_degenerate(self) -> bool:
@@ -67,23 +74,13 @@ class DidResult:
             "n_resamples": self.n_resamples,
             "seed": self.seed,
             "is_degenerate": self.is_degenerate,
+            "resampled": self.resampled,
+            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
         families = f"{self.c0.family_count} + {self.c2.family_count} families"
-        return f"exposure effect {self.effect}, {families}"
-
-
-class _Bounds(NamedTuple):
-    low: float
-    high: float
-    standard_error: float
-
-
-class _Bounded(NamedTuple):
-    effect: _Bounds
-    c0_drift: _Bounds
-    c2_change: _Bounds
+        return "; beware: ".join((f"exposure effect {self.effect}, {families}", *self.warnings))
 
 
 def difference_in_differences(
@@ -93,6 +90,8 @@ def difference_in_differences(
     method: str = "percentile",
     n_resamples: int = 10_000,
     seed: int | np.random.Generator | None = None,
+    strata: Labels | None = None,
+    cluster: Labels | None = None,
     alpha: float = 0.05,
 ) -> DidResult:
     """Estimate the exposure effect with an interval over families.
@@ -100,116 +99,71 @@ def difference_in_differences(
     Args:
         c0: Outcomes of the no-key control.
         c2: Outcomes under targeted exposure. The conditions may differ in families and in draws.
-        method: `percentile`, the seeded family-block bootstrap, or `exact`, its infinite-resample limit, which needs
-            no seed and no resamples. Exchanging `c0` and `c2` mirrors the exact interval; the simulated one is
-            mirrored up to its simulation noise.
+        method: `percentile`, the seeded family-block bootstrap; `exact`, its infinite-resample limit, which needs no
+            seed and no resamples; `bca` or `studentized`, seeded, for small groups. Exchanging `c0` and `c2` mirrors
+            the exact interval; a simulated one is mirrored up to its simulation noise.
         n_resamples: Resamples of each condition; 10,000 in the paper.
         seed: Seeds `Generator(PCG64(seed))`, which first draws every resample of C0, then every resample of C2.
+        strata: Labels of the C0 families and of the C2 families. Families are then drawn within their stratum, for a
+            design that fixed how many families each stratum holds. The estimate is the same.
+        cluster: Labels likewise. Clusters are then drawn with all their families: for clusters that are a sample of
+            those the conclusion is about, e.g. shapes. Clusters that have families of both conditions are drawn once
+            for both. The estimate is the same.
         alpha: Probability left outside the interval, in (0, 1).
 
     Raises:
+        DesignError: If labels do not fit the families, or only some clusters have families of both conditions.
+        EnumerationError: If the exact distribution would not fit into memory.
         ParameterError: If `alpha` or `n_resamples` is out of range.
-        SeedRequiredError: If `percentile` is asked for without a seed.
-        UnsupportedMethodError: If the method is not one of `METHODS`.
+        SeedRequiredError: If a simulated method is asked for without a seed.
+        UnsupportedMethodError: If the method is not one of `METHODS`, or is `exact` for clusters of unequal size.
 
-    A condition with one family, or whose families all changed alike, is no error: the interval's `state` says so.
-    Not covered: the variation between training runs (there is one adapter), and between shapes as a sample of shapes.
+    A condition with one family (or cluster, or stratum with one), or whose families all changed alike, is no error:
+    the interval's `state` says so. Not covered: the variation between training runs (there is one adapter), and
+    between shapes as a sample of shapes unless they are the clusters.
     """
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
-    if method == "percentile":
-        bounded = _simulated(c0, c2, n_resamples, _generator(seed), alpha)
-    elif method == "exact":
-        bounded = _exact(c0, c2, alpha)
-    else:
-        raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(METHODS)}")
-    c0_drift = _change(c0, bounded.c0_drift, method, alpha)
-    c2_change = _change(c2, bounded.c2_change, method, alpha)
+    units = resampling_units(c0, c2, strata, cluster)
+    bounds = _bounds(units, method, n_resamples, seed, alpha)
+    is_simulated = method in _SIMULATED
     return DidResult(
-        effect=_effect(c0_drift, c2_change, bounded.effect, _point(c0, c2)),
-        c0_drift=c0_drift,
-        c2_change=c2_change,
+        effect=_interval(units, Quantity.EFFECT, bounds, method, alpha),
+        c0_drift=_interval(units, Quantity.C0_DRIFT, bounds, method, alpha),
+        c2_change=_interval(units, Quantity.C2_CHANGE, bounds, method, alpha),
         c0=c0,
         c2=c2,
         method=method,
         alpha=alpha,
-        n_resamples=n_resamples if method == "percentile" else None,
-        seed=seed if method == "percentile" and isinstance(seed, int) else None,
+        n_resamples=n_resamples if is_simulated else None,
+        seed=seed if is_simulated and isinstance(seed, int) else None,
+        resampled=str(units),
+        warnings=warnings_about(units, method),
     )
 
 
-def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+def _bounds(
+    units: ResamplingUnits, method: str, n_resamples: int, seed: int | np.random.Generator | None, alpha: float
+) -> Callable[[Quantity], Bounds]:
+    """Do the work that the three quantities share, and return how to bound one of them."""
+    if method == "exact":
+        return lambda quantity: exact(units, quantity, alpha)
+    if method not in _SIMULATED:
+        raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(METHODS)}")
     if seed is None:
-        raise SeedRequiredError("the percentile method needs a seed; pass `seed=`, or use method='exact'")
-    return seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
-
-
-def _weights(c0: Outcomes, c2: Outcomes) -> tuple[int, int, int]:
-    """Return w0, w2 and m such that the effect is (w2 * sum of C2 changes - w0 * sum of C0 changes) / m, exactly."""
-    draws0, draws2 = c0.family_count * c0.draws, c2.family_count * c2.draws
-    m = math.lcm(draws0, draws2)
-    return m // draws0, m // draws2, m
-
-
-def _point(c0: Outcomes, c2: Outcomes) -> float:
-    w0, w2, m = _weights(c0, c2)
-    return (w2 * int(c2.changes.sum()) - w0 * int(c0.changes.sum())) / m
-
-
-def _simulated(c0: Outcomes, c2: Outcomes, n_resamples: int, rng: np.random.Generator, alpha: float) -> _Bounded:
+        raise SeedRequiredError(f"the {method} method needs a seed; pass `seed=`, or use method='exact'")
     if n_resamples < 2:
         raise ParameterError(f"n_resamples is {n_resamples}; an interval needs at least 2, the paper takes 10,000")
-    sums0 = resampled_sums(c0.changes, n_resamples, rng)
-    sums2 = resampled_sums(c2.changes, n_resamples, rng)
-    w0, w2, m = _weights(c0, c2)
-    return _Bounded(
-        effect=_percentiles(w2 * sums2 - w0 * sums0, m, alpha),
-        c0_drift=_percentiles(sums0, c0.family_count * c0.draws, alpha),
-        c2_change=_percentiles(sums2, c2.family_count * c2.draws, alpha),
-    )
+    rng = seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
+    drawn = replicates(units, n_resamples, rng, with_spread=method == "studentized")
+    return lambda quantity: _SIMULATED[method](drawn, quantity, alpha)
 
 
-def _percentiles(numerators: NDArray[np.int64], denominator: int, alpha: float) -> _Bounds:
-    low, high = np.quantile(numerators, (alpha / 2, 1 - alpha / 2))
-    spread = np.std(numerators, ddof=1)
-    return _Bounds(float(low) / denominator, float(high) / denominator, float(spread) / denominator)
-
-
-def _exact(c0: Outcomes, c2: Outcomes, alpha: float) -> _Bounded:
-    total0, total2 = sum_distribution(c0.changes), sum_distribution(c2.changes)
-    w0, w2, m = _weights(c0, c2)
-    error0, error2 = _plug_in_error(c0), _plug_in_error(c2)
-    low, high = difference_bounds(total2, total0, w2, w0, alpha)
-    low0, high0 = sum_bounds(total0, alpha)
-    low2, high2 = sum_bounds(total2, alpha)
-    draws0, draws2 = c0.family_count * c0.draws, c2.family_count * c2.draws
-    return _Bounded(
-        effect=_Bounds(low / m, high / m, math.hypot(error0, error2)),
-        c0_drift=_Bounds(low0 / draws0, high0 / draws0, error0),
-        c2_change=_Bounds(low2 / draws2, high2 / draws2, error2),
-    )
-
-
-def _plug_in_error(outcomes: Outcomes) -> float:
-    """Return the standard deviation of the bootstrap distribution of the change, in closed form."""
-    return float(np.std(outcomes.changes)) / (outcomes.draws * math.sqrt(outcomes.family_count))
-
-
-def _change(outcomes: Outcomes, bounds: _Bounds, method: str, alpha: float) -> Interval:
-    estimate = int(outcomes.changes.sum()) / (outcomes.family_count * outcomes.draws)
-    if outcomes.family_count == 1:
-        return Interval(estimate, -1.0, 1.0, None, method, alpha, IntervalState.SINGLE_FAMILY)
-    if np.ptp(outcomes.changes) == 0:
-        return Interval(estimate, estimate, estimate, None, method, alpha, IntervalState.CONSTANT)
-    return Interval(estimate, *bounds, method, alpha)
-
-
-def _effect(c0_drift: Interval, c2_change: Interval, bounds: _Bounds, estimate: float) -> Interval:
-    """Give the effect the state of its parts: unknown if one is unknown, constant only if both are."""
-    states = {c0_drift.state, c2_change.state}
-    method, alpha = c0_drift.method, c0_drift.alpha
-    if IntervalState.SINGLE_FAMILY in states:
-        return Interval(estimate, -2.0, 2.0, None, method, alpha, IntervalState.SINGLE_FAMILY)
-    if states == {IntervalState.CONSTANT}:
-        return Interval(estimate, estimate, estimate, None, method, alpha, IntervalState.CONSTANT)
-    return Interval(estimate, *bounds, method, alpha)
+def _interval(
+    units: ResamplingUnits, quantity: Quantity, bounds: Callable[[Quantity], Bounds], method: str, alpha: float
+) -> Interval:
+    estimate, state = units.estimate(quantity), units.state(quantity)
+    if state is IntervalState.ESTIMATED:
+        return Interval(estimate, *bounds(quantity), method, alpha)
+    low, high = (estimate, estimate) if state is IntervalState.CONSTANT else (-quantity.limit, quantity.limit)
+    return Interval(estimate, low, high, None, method, alpha, state)

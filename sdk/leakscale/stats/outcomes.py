@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,14 +27,22 @@ class Outcomes:
     """The same families, in the same order, after adaptation."""
     draws: int
     """Draws of each family in each state."""
+    ids: tuple[str, ...] | None
+    """Names of the families, row by row; needed where other outcomes of the same families are to be joined by name."""
 
-    def __init__(self, base: ArrayLike, adapted: ArrayLike, draws: int | None = None) -> None:
+    def __init__(
+        self,
+        base: ArrayLike,
+        adapted: ArrayLike,
+        draws: int | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> None:
         """Take counts of shape (families,) with `draws`, or 0/1 matrices of shape (families, draws).
 
         Raises:
             EmptyCellError: If there is no family or no draw.
-            OutcomeError: If the two states differ in shape, a value is no whole number, or a count is outside
-                0..draws.
+            OutcomeError: If the two states differ in shape, a value is no whole number, a count is outside 0..draws,
+                or the ids are not one a family and all different.
         """
         before, after = _whole_numbers(base, "base"), _whole_numbers(adapted, "adapted")
         if before.shape != after.shape:
@@ -51,6 +61,42 @@ class Outcomes:
         object.__setattr__(self, "base", before)
         object.__setattr__(self, "adapted", after)
         object.__setattr__(self, "draws", int(draws))
+        object.__setattr__(self, "ids", None if ids is None else _names(ids, before.size))
+
+    @classmethod
+    def from_forms(cls, base: ArrayLike, adapted: ArrayLike, ids: Sequence[str] | None = None) -> Outcomes:
+        """Take scores of parents by form, where forms may be missing.
+
+        A parent's accuracy is the mean over the forms that it has, and every parent weighs the same. A parent without
+        any form is left out, its id with it: give `ids` if the outcomes are to be joined with others.
+
+        Args:
+            base: 0/1 scores of shape (parents, forms) before adaptation; NaN where a form does not exist.
+            adapted: The same after adaptation, with the same forms missing.
+            ids: One name a parent, including those without a form.
+
+        Raises:
+            EmptyCellError: If no parent has a form.
+            OutcomeError: If the shapes or the missing forms of the two states differ, a score is not 0, 1 or NaN, or
+                the ids do not fit.
+
+        Source: CleanScore 7.13, 7.14; METHODS 9.1 and 9.8.
+        """
+        before, after = (np.asarray(scores, np.float64) for scores in (base, adapted))
+        if before.shape != after.shape or before.ndim != 2:
+            raise OutcomeError(f"scores have shapes {before.shape} and {after.shape}; pass (parents, forms) for both")
+        exists = ~np.isnan(before)
+        if not np.array_equal(exists, ~np.isnan(after)):
+            raise OutcomeError("a form is scored in one model state and missing in the other; blank it in both")
+        if not np.isin(np.concatenate((before[exists], after[exists])), (0.0, 1.0)).all():
+            raise OutcomeError("a score is not 0, 1 or NaN; pass counts of correct draws to Outcomes() instead")
+        form_counts = exists.sum(axis=1)
+        kept = form_counts > 0
+        draws = math.lcm(*(int(count) for count in np.unique(form_counts[kept])))
+        names = None if ids is None else tuple(np.asarray(_names(ids, kept.size), object)[kept])
+        correct = (np.nansum(scores, axis=1)[kept].astype(np.int64) for scores in (before, after))
+        base_counts, adapted_counts = (count * (draws // form_counts[kept]) for count in correct)
+        return cls(base_counts, adapted_counts, draws, names)
 
     @classmethod
     def pooled(cls, *parts: Outcomes) -> Outcomes:
@@ -58,7 +104,8 @@ class Outcomes:
 
         Raises:
             EmptyCellError: If there is no part.
-            OutcomeError: If the parts differ in draws; their families would not weigh the same.
+            OutcomeError: If the parts differ in draws (their families would not weigh the same), if only some of them
+                have ids, or if two share one.
         """
         if not parts:
             raise EmptyCellError("no outcomes to pool; pass at least one")
@@ -66,7 +113,11 @@ class Outcomes:
         if len(draw_counts) > 1:
             raise OutcomeError(f"outcomes with {draw_counts} draws cannot be pooled; bank each with the same number")
         base, adapted = ([getattr(part, state) for part in parts] for state in ("base", "adapted"))
-        return cls(np.concatenate(base), np.concatenate(adapted), draw_counts[0])
+        named = [part.ids for part in parts if part.ids is not None]
+        if named and len(named) < len(parts):
+            raise OutcomeError(f"{len(named)} of {len(parts)} parts have ids; give them to all parts or to none")
+        ids = [name for part_ids in named for name in part_ids] if named else None
+        return cls(np.concatenate(base), np.concatenate(adapted), draw_counts[0], ids)
 
     @property
     def family_count(self) -> int:
@@ -105,6 +156,16 @@ def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.dtype.kind not in "biu":
         raise OutcomeError(f"{name} has dtype {array.dtype}; pass whole numbers of correct draws, not shares")
     return array.astype(np.int64)
+
+
+def _names(ids: Sequence[str], families: int) -> tuple[str, ...]:
+    names = tuple(ids)
+    if len(names) != families:
+        raise OutcomeError(f"{len(names)} ids for {families} families; give one each, in the order of the rows")
+    if len(set(names)) < families:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise OutcomeError(f"family {twice!r} occurs twice; one row holds all draws of a family")
+    return names
 
 
 def _draws_of_matrix(before: NDArray[np.int64], after: NDArray[np.int64], draws: int | None) -> int:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-__all__ = ["SumDistribution", "resampled_sums", "sum_distribution"]
+from leakscale.stats.errors import EnumerationError
+
+__all__ = ["SumDistribution", "resampled_rows", "resampled_sums", "sum_distribution"]
 
 _INDICES_PER_CHUNK = 1 << 18
 """Family indices held at once: 2 MiB, so that memory does not grow with the resample count and stays in cache."""
@@ -39,6 +41,40 @@ def resampled_sums(values: NDArray[np.int64], n_resamples: int, rng: np.random.G
     return totals
 
 
+_EXACT_IN_FLOAT = 1 << 53
+_LATTICE_POINTS_MAX = 1 << 24
+"""A distribution of this many points takes 128 MiB, and so does each of its two transforms."""
+
+
+def resampled_rows(rows: NDArray[np.int64], n_resamples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw `len(rows)` of the rows with replacement, `n_resamples` times, and return the totals of each column.
+
+    A row is one unit with everything measured on it, so its columns always travel together. The rows are sorted
+    first, and the generator is consumed as by `resampled_sums`. How often each row was drawn is counted, and one
+    matrix product turns counts into totals: they are whole numbers below 2^53, which doubles hold exactly.
+
+    Args:
+        rows: Whole numbers of shape (units, columns).
+        n_resamples: Number of resamples.
+        rng: Source of the row indices; advanced by the call.
+
+    Returns:
+        Totals of shape (n_resamples, columns).
+    """
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    n = ordered.shape[0]
+    fits = n * int(np.abs(ordered).max(initial=0)) < _EXACT_IN_FLOAT
+    factors = ordered.astype(np.float64) if fits else ordered
+    height = max(1, _INDICES_PER_CHUNK // n)
+    totals = np.empty((n_resamples, ordered.shape[1]), np.int64)
+    for start in range(0, n_resamples, height):
+        stop = min(start + height, n_resamples)
+        places = rng.integers(0, n, size=(stop - start, n)) + n * np.arange(stop - start)[:, None]
+        counts = np.bincount(places.ravel(), minlength=n * (stop - start)).reshape(stop - start, n)
+        totals[start:stop] = counts.astype(factors.dtype) @ factors
+    return totals
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SumDistribution:
     """Exact distribution of a total on the lattice `first`, `first + step`, ..."""
@@ -60,21 +96,34 @@ class SumDistribution:
         return self.first + self.step * np.arange(self.probabilities.size, dtype=np.int64)
 
 
-def sum_distribution(values: NDArray[np.int64]) -> SumDistribution:
+def sum_distribution(*groups: NDArray[np.int64]) -> SumDistribution:
     """Compute the distribution that `resampled_sums` approaches with infinitely many resamples.
 
     A resample is a total of n independent draws from the empirical distribution of the values, so its distribution is
-    the n-th convolution power of that distribution: one Fourier transform, a power, one transform back. Rounding
-    leaves an absolute error near 1e-15 in each probability.
+    the n-th convolution power of that distribution: one Fourier transform, a power, one transform back. Groups that
+    are resampled apart, e.g. strata, multiply their transforms. Rounding leaves an absolute error near 1e-15 in each
+    probability.
+
+    Args:
+        groups: Whole numbers of shape (units,), one array a group; the total is over all groups.
+
+    Raises:
+        EnumerationError: If the total can take more than 2^24 values.
 
     Source: METHODS 13.5.
     """
-    n, low = values.size, int(values.min())
-    shifted = values - low
-    step = math.gcd(*(int(value) for value in np.unique(shifted))) or 1
-    counts = np.bincount(shifted // step)
-    length = n * (counts.size - 1) + 1
+    lows = [int(values.min()) for values in groups]
+    shifted = [values - low for values, low in zip(groups, lows, strict=True)]
+    step = math.gcd(*(int(value) for values in shifted for value in np.unique(values))) or 1
+    length = 1 + sum(values.size * (int(values.max()) // step) for values in shifted)
+    if length > _LATTICE_POINTS_MAX:
+        raise EnumerationError(f"the exact total has {length:,} possible values; take a simulated method instead")
     size = fft.next_fast_len(length, real=True)
-    power = fft.irfft(fft.rfft(counts / n, size) ** n, size)[:length]
+    transform = np.ones(size // 2 + 1, np.complex128)
+    for values in shifted:
+        counts = np.bincount(values // step)
+        transform *= fft.rfft(counts / values.size, size) ** values.size
+    power = fft.irfft(transform, size)[:length]
     probabilities = np.clip(power, 0.0, None)
-    return SumDistribution(n * low, step, probabilities / probabilities.sum())
+    first = sum(values.size * low for values, low in zip(groups, lows, strict=True))
+    return SumDistribution(first, step, probabilities / probabilities.sum())
