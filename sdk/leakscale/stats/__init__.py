@@ -5,6 +5,7 @@ interval says so in a typed state instead of a NaN.
 """
 
 from leakscale.stats.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
+from leakscale.stats.designs import FinitePopulationDesign, Stratum
 from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
     DesignError,
@@ -21,13 +22,18 @@ from leakscale.stats.errors import (
     UnderpoweredGateError,
     UnsupportedMethodError,
 )
+from leakscale.stats.exact_coverage import exact_coverage
+from leakscale.stats.gaps import Gaps, paired_gap
+from leakscale.stats.guardrails import Guardrail, GuardrailReason, guardrail, guardrail_bounds
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
+from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci, mean_half_width
 from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
 from leakscale.stats.outcomes import Outcomes
 from leakscale.stats.significance import Alternative, TestResult, TestState
 
 __all__ = [
     "ADJUSTMENTS",
+    "MEAN_METHODS",
     "Alternative",
     "CooccurrenceResult",
     "DesignError",
@@ -35,9 +41,14 @@ __all__ = [
     "EmptyCellError",
     "EmptySampleError",
     "EnumerationError",
+    "FinitePopulationDesign",
+    "Gaps",
+    "Guardrail",
+    "GuardrailReason",
     "Interval",
     "IntervalState",
     "IntervalUnit",
+    "MeanBounds",
     "MonteCarloCheck",
     "NoInformationError",
     "OutcomeError",
@@ -47,6 +58,7 @@ __all__ = [
     "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
+    "Stratum",
     "TestResult",
     "TestState",
     "UnderpoweredGateError",
@@ -54,4 +66,11 @@ __all__ = [
     "adjust_pvalues",
     "cooccurrence_test",
     "difference_in_differences",
+    "exact_coverage",
+    "guardrail",
+    "guardrail_bounds",
+    "mean_bounds",
+    "mean_ci",
+    "mean_half_width",
+    "paired_gap",
 ]

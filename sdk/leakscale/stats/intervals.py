@@ -28,6 +28,8 @@ class IntervalState(enum.StrEnum):
     """One observation has no variance: the bounds are the whole range that the quantity can take."""
     SINGLE_IN_STRATUM = "single_in_stratum"
     """A stratum that was not fully observed holds one observation: the bounds are the whole range."""
+    DRIFTING = "drifting"
+    """The draws trend more than draws in random order do, so no value is plausible; the bounds span the trend."""
 
 
 _DEGENERATE = {
@@ -36,6 +38,7 @@ _DEGENERATE = {
     IntervalState.SINGLE_CLUSTER: "a single cluster",
     IntervalState.SINGLE_OBSERVATION: "a single observation",
     IntervalState.SINGLE_IN_STRATUM: "a stratum with a single observation",
+    IntervalState.DRIFTING: "the draws are not in random order",
 }
 
 

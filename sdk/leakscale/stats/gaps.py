@@ -1,0 +1,234 @@
+"""Gaps of parent items: score on the public original minus mean score on the fresh forms.
+
+    D_i = Y_iO - (1/K) sum_k Y_iFk, in [-1, 1]
+
+Gaps are whole numerators over one denominator, so sums, ties and comparisons are exact: for right/wrong scores and K
+fresh forms the denominator is K.
+
+Source: CleanScore 3.1; METHODS 0 (E1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leakscale.stats.errors import DesignError, EmptySampleError, ScoreError
+from leakscale.stats.lattice import common_denominator, on_lattice
+
+__all__ = ["Gaps", "paired_gap"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """The gaps of a sample of parent items, in the order in which the parents were drawn.
+
+    Only the betting interval reads the order; every other method gives the same answer for any order of the rows.
+    """
+
+    numerators: NDArray[np.int64]
+    """Whole numbers of shape (parents,); a gap is its numerator over `denominator`. Read-only."""
+    denominator: int
+    """Lattice of the gaps: each is a multiple of 1/denominator, and so is each gap of the benchmark."""
+    strata: tuple[str, ...] | None = None
+    """Name of each parent's stratum, in the same order; None for a simple random sample."""
+    original_numerators: NDArray[np.int64] | None = None
+    """Scores on the public originals over the same denominator; None where only the gaps are known."""
+    missing_form_count: int = 0
+    """Fresh forms without a score among the parents kept; such a parent's gap is over the forms it has."""
+    dropped_parent_count: int = 0
+    """Parents without a gap, because the original or every fresh form has no score."""
+
+    def __post_init__(self) -> None:
+        if self.numerators.size == 0:
+            raise EmptySampleError("no parent item has a gap; a mean of nothing is undefined, not zero")
+        if int(np.abs(self.numerators).max()) > self.denominator:
+            raise ScoreError(f"a gap lies outside -1..1 over the denominator {self.denominator}; check the scores")
+        if self.strata is not None and len(self.strata) != self.count:
+            raise DesignError(f"{len(self.strata)} stratum names for {self.count} gaps; give each parent one")
+        self.numerators.flags.writeable = False
+
+    @classmethod
+    def of(cls, values: ArrayLike, *, denominator: int | None = None, strata: Sequence[str] | None = None) -> Gaps:
+        """Take gaps of shape (parents,) in [-1, 1], in draw order.
+
+        Args:
+            denominator: Lattice of the gaps, K for right/wrong scores on K fresh forms; None: the smallest that
+                holds these values, which for a benchmark with other gaps than the sampled ones is too small.
+
+        Raises:
+            EmptySampleError: If there is no gap.
+            ScoreError: If a gap is NaN, outside [-1, 1], or no multiple of 1/denominator.
+        """
+        gaps = np.asarray(values, np.float64)
+        if gaps.ndim != 1:
+            raise ScoreError(f"gaps have shape {gaps.shape}; pass one number a parent, shape (parents,)")
+        if not np.isfinite(gaps).all():
+            raise ScoreError("a gap is NaN or infinite; build gaps with `paired_gap`, which counts missing forms")
+        scale = denominator or common_denominator(gaps)
+        return cls(on_lattice(gaps, scale), scale, None if strata is None else tuple(strata))
+
+    @property
+    def count(self) -> int:
+        """Number of sampled parents with a gap, n."""
+        return int(self.numerators.size)
+
+    @property
+    def total(self) -> int:
+        """Sum of the numerators."""
+        return int(self.numerators.sum())
+
+    @property
+    def square_total(self) -> int:
+        """Sum of the squared numerators, exact for any denominator."""
+        if self.denominator <= _SQUARES_FIT:
+            return int(np.dot(self.numerators, self.numerators))
+        return sum(value * value for value in self.numerators.tolist())
+
+    @property
+    def mean(self) -> float:
+        """Mean gap of the sampled parents, unweighted."""
+        return self.total / (self.count * self.denominator)
+
+    @property
+    def variance(self) -> float | None:
+        """Sample variance of the gaps with n - 1 below the line; None for one parent, which has none."""
+        n = self.count
+        if n == 1:
+            return None
+        return float(Fraction(n * self.square_total - self.total**2, n * (n - 1) * self.denominator**2))
+
+    @property
+    def nonzero_count(self) -> int:
+        """Number of parents whose gap is not zero, which the guardrail counts."""
+        return int(np.count_nonzero(self.numerators))
+
+    @property
+    def is_constant(self) -> bool:
+        """Tell whether all gaps are equal."""
+        return int(np.ptp(self.numerators)) == 0
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The gaps as numbers in [-1, 1], shape (parents,)."""
+        return self.numerators / self.denominator
+
+    @property
+    def public_score(self) -> float | None:
+        """Mean score on the public originals, in [0, 1]; None where only the gaps are known."""
+        if self.original_numerators is None:
+            return None
+        return int(self.original_numerators.sum()) / (self.count * self.denominator)
+
+    @property
+    def fresh_score(self) -> float | None:
+        """Mean score on the fresh forms (the audit-adjusted score), in [0, 1]; each parent weighs the same."""
+        if self.original_numerators is None:
+            return None
+        return (int(self.original_numerators.sum()) - self.total) / (self.count * self.denominator)
+
+    def take(self, rows: ArrayLike) -> Gaps:
+        """Return the parents at these places, or where a mask of shape (parents,) is true, in that order.
+
+        The counts of missing forms and dropped parents stay with the whole sample.
+
+        Raises:
+            EmptySampleError: If no parent is left.
+        """
+        places = np.arange(self.count)[np.asarray(rows)]
+        strata = None if self.strata is None else tuple(self.strata[place] for place in places)
+        originals = None if self.original_numerators is None else self.original_numerators[places]
+        return Gaps(self.numerators[places], self.denominator, strata, originals)
+
+    def mirrored(self) -> Gaps:
+        """Return the gaps with their signs exchanged, as if original and fresh forms had changed places."""
+        return Gaps(-self.numerators, self.denominator, self.strata)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the integer totals and the scores as JSON-ready values."""
+        return {
+            "parent_count": self.count,
+            "total": self.total,
+            "denominator": self.denominator,
+            "nonzero_count": self.nonzero_count,
+            "mean": self.mean,
+            "public_score": self.public_score,
+            "fresh_score": self.fresh_score,
+            "missing_form_count": self.missing_form_count,
+            "dropped_parent_count": self.dropped_parent_count,
+        }
+
+    def __str__(self) -> str:
+        text = f"mean gap {100 * self.mean:+.2f} points over {self.count} parents, {self.nonzero_count} nonzero"
+        if self.missing_form_count:
+            text += f", {self.missing_form_count} fresh forms missing"
+        if self.dropped_parent_count:
+            text += f", {self.dropped_parent_count} parents without a gap"
+        return text
+
+
+_SQUARES_FIT = 10**5
+"""Up to this denominator the squared numerators of 10^8 parents add up inside 64 bits."""
+
+
+def paired_gap(original: ArrayLike, fresh: ArrayLike, *, strata: Sequence[str] | None = None) -> Gaps:
+    """Pair each parent's original with its fresh forms.
+
+    Args:
+        original: Scores on the public originals in [0, 1], shape (parents,), in draw order; NaN: no score.
+        fresh: Scores on the fresh forms in [0, 1], shape (parents, K), or (parents,) for one form; NaN: form missing.
+        strata: Name of each parent's stratum, shape (parents,).
+
+    A missing fresh form is left out of its parent's mean and counted; a parent without an original, or without any
+    fresh form, has no gap and is counted as dropped. Leaving forms out is harmless only if they are missing for
+    reasons that have nothing to do with the answer.
+
+    Graded scores are read as the fractions with small denominators that they stand for; scores that are no such
+    fractions are rounded to the nearest 1e-9.
+
+    Raises:
+        DesignError: If the stratum names do not match the parents.
+        EmptySampleError: If no parent has a gap.
+        ScoreError: If a score is outside [0, 1], or the shapes do not pair up.
+    """
+    public, forms = np.asarray(original, np.float64), np.asarray(fresh, np.float64)
+    if forms.ndim == 1:
+        forms = forms[:, np.newaxis]
+    _require_scores(public, forms)
+    if strata is not None and len(strata) != public.size:
+        raise DesignError(f"{len(strata)} stratum names for {public.size} parents; give each parent one")
+    present = ~np.isnan(forms)
+    kept = present.any(axis=1) & ~np.isnan(public)
+    if not kept.any():
+        raise EmptySampleError(
+            "no parent has both an original and a fresh form with a score; there is no gap to average"
+        )
+    public, forms, present = public[kept], forms[kept], present[kept]
+    form_counts = present.sum(axis=1)
+    scale = common_denominator(np.concatenate((public, forms[present])))
+    spread = int(np.lcm.reduce(form_counts))
+    fresh_totals = on_lattice(np.where(present, forms, 0.0), scale).sum(axis=1)
+    originals = on_lattice(public, scale) * spread
+    return Gaps(
+        numerators=originals - fresh_totals * (spread // form_counts),
+        denominator=scale * spread,
+        strata=None if strata is None else tuple(name for name, keep in zip(strata, kept, strict=True) if keep),
+        original_numerators=originals,
+        missing_form_count=int((~present).sum()),
+        dropped_parent_count=int((~kept).sum()),
+    )
+
+
+def _require_scores(original: NDArray[np.float64], fresh: NDArray[np.float64]) -> None:
+    if original.ndim != 1 or fresh.ndim != 2 or fresh.shape[0] != original.size:
+        raise ScoreError(
+            f"originals have shape {original.shape} and fresh forms {fresh.shape}; pass (parents,) and (parents, K)"
+        )
+    for name, scores in (("original", original), ("fresh", fresh)):
+        known = scores[~np.isnan(scores)]
+        if known.size and (known.min() < 0 or known.max() > 1):
+            raise ScoreError(f"a score in `{name}` lies outside 0..1; scores are shares of full marks")
