@@ -69,3 +69,49 @@ def test_pooled_outcomes_keep_families_apart() -> None:
     assert pooled.changes.tolist() == [*sql.changes.tolist(), *python.changes.tolist()]
     with pytest.raises(OutcomeError, match="cannot be pooled"):
         Outcomes.pooled(sql, Outcomes([1], [2], 16))
+
+
+def test_missing_forms_leave_every_parent_the_same_weight() -> None:
+    """A parent with one of two rewrites counts as much as its neighbours, and one with none is left out by name."""
+    base = [[0, 1], [1, np.nan], [np.nan, np.nan]]
+    adapted = [[1, 1], [0, np.nan], [np.nan, np.nan]]
+
+    outcomes = Outcomes.from_forms(base, adapted, ["p1", "p2", "p3"])
+
+    assert outcomes.ids == ("p1", "p2")
+    assert outcomes.draws == 2
+    assert outcomes.base.tolist() == [1, 2]
+    assert outcomes.changes.tolist() == [1, -2]
+
+
+@pytest.mark.parametrize(
+    ("base", "adapted", "error", "words"),
+    [
+        ([[0, 1]], [[np.nan, 1]], OutcomeError, "blank it in both"),
+        ([[0.5, 1]], [[1, 1]], OutcomeError, "not 0, 1 or NaN"),
+        ([0, 1], [1, 1], OutcomeError, r"\(parents, forms\)"),
+        ([[np.nan]], [[np.nan]], EmptyCellError, "undefined"),
+    ],
+)
+def test_impossible_forms_are_refused(base: ArrayLike, adapted: ArrayLike, error: type[Exception], words: str) -> None:
+    """A form scored in one state only would compare two different sets of forms."""
+    with pytest.raises(error, match=words):
+        Outcomes.from_forms(base, adapted)
+
+
+@pytest.mark.parametrize(("ids", "words"), [(["a"], "1 ids for 2"), (["a", "a"], "'a' occurs twice")])
+def test_ids_that_do_not_fit_are_refused(ids: list[str], words: str) -> None:
+    """A name that stands for two families would join the wrong rows."""
+    with pytest.raises(OutcomeError, match=words):
+        Outcomes([1, 2], [1, 2], 2, ids)
+
+
+def test_pooled_outcomes_keep_their_ids_or_refuse() -> None:
+    """Half-named families could be joined with nothing."""
+    first, second = Outcomes([1], [2], 4, ["a"]), Outcomes([1], [2], 4, ["b"])
+
+    assert Outcomes.pooled(first, second).ids == ("a", "b")
+    with pytest.raises(OutcomeError, match="1 of 2 parts have ids"):
+        Outcomes.pooled(first, Outcomes([1], [2], 4))
+    with pytest.raises(OutcomeError, match="occurs twice"):
+        Outcomes.pooled(first, first)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from leakscale.stats.errors import DesignError
 from leakscale.stats.outcomes import Outcomes
 
 __all__ = ["GroupLabels", "Labels", "read_labels"]
 
-Labels = tuple[Sequence[str] | Sequence[int] | NDArray[np.int64], Sequence[str] | Sequence[int] | NDArray[np.int64]]
+Labels = tuple[ArrayLike, ArrayLike]
 """One label a family: those of the C0 families, then those of the C2 families, in the order of the outcomes' rows."""
 
 

@@ -154,5 +154,10 @@ def resampling_units(c0: Outcomes, c2: Outcomes, strata: Labels | None, cluster:
     stratum_of_unit = np.zeros(rows.shape[0], np.int64)
     stratum_of_unit[unit] = stratum
     key = (rows[:, 1] == 0) * (int(stratum.max()) + 1) + stratum_of_unit
-    groups = tuple(rows[key == each] for each in np.unique(key))
+    groups = tuple(_sorted(rows[key == each]) for each in np.unique(key))
     return ResamplingUnits(groups, (c0.draws, c2.draws), cluster is not None, bool(in_both.all()), strata is not None)
+
+
+def _sorted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order the units by what they hold, so that no result depends on the order of the families."""
+    return rows[np.lexsort(rows.T[::-1])]
