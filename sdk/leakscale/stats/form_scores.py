@@ -1,0 +1,92 @@
+"""Scores of every form of each parent item, and the gap that each form would have as the original.
+
+Source: METHODS 0 and 3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leakscale.stats.errors import EmptySampleError, ScoreError
+from leakscale.stats.lattice import common_denominator, on_lattice
+
+__all__ = ["FormScores"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormScores:
+    """Scores of the parents that have an original and a fresh form, as whole numerators over one denominator."""
+
+    numerators: NDArray[np.int64]
+    """Shape (parents, 1 + K), column 0 the original; 0 where the form is missing."""
+    denominator: int
+    """1 for right/wrong scores."""
+    present: NDArray[np.bool_]
+    """Shape (parents, 1 + K): whether the form has a score."""
+    form_counts: NDArray[np.int64]
+    """Forms with a score, original included, shape (parents,); at least 2."""
+    excluded_count: int
+    """Parents left out, because the original or every fresh form has no score."""
+
+    @classmethod
+    def of(cls, correct: ArrayLike) -> FormScores:
+        """Take scores in [0, 1] of shape (parents, 1 + K), column 0 the original; NaN marks a missing form.
+
+        Raises:
+            EmptySampleError: If no parent has an original and a fresh form.
+            ScoreError: If the shape is another, or a score lies outside [0, 1].
+        """
+        scores = np.asarray(correct, dtype=np.float64)
+        if scores.ndim != 2 or scores.shape[1] < 2:
+            raise ScoreError(f"scores have shape {scores.shape}; pass (parents, 1 + K), column 0 the original")
+        given = scores.shape[0]
+        present = ~np.isnan(scores)
+        if not present.all():
+            kept = present[:, 0] & present[:, 1:].any(axis=1)
+            scores, present = np.where(present, scores, 0.0)[kept], present[kept]
+        if scores.shape[0] == 0:
+            raise EmptySampleError("no parent has both an original and a fresh form; there is nothing to relabel")
+        counts = np.count_nonzero(present, axis=1)
+        return cls(*_on_lattice(scores, present), present, counts, given - scores.shape[0])
+
+    @property
+    def parent_count(self) -> int:
+        """Number of parents with a gap."""
+        return int(self.numerators.shape[0])
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Sum of the numerators of each parent's forms, shape (parents,)."""
+        return np.asarray(self.numerators.sum(axis=1))
+
+    @property
+    def gap_denominator(self) -> int:
+        """Denominator of `placebo_gaps`."""
+        return self.denominator * self._spread
+
+    @property
+    def placebo_gaps(self) -> NDArray[np.int64]:
+        """Gap that the parent would have with each form as its original, shape (parents, 1 + K); 0 where missing.
+
+        With m forms that score t together, form J has the gap y_J - (t - y_J) / (m - 1). Column 0 is the real gap.
+        """
+        counts = self.form_counts[:, np.newaxis]
+        gaps = (counts * self.numerators - self.totals[:, np.newaxis]) * (self._spread // (counts - 1))
+        return np.where(self.present, gaps, 0)
+
+    @property
+    def _spread(self) -> int:
+        """Least common multiple of the numbers of fresh forms, so that each mean over them is a whole number."""
+        return int(np.lcm.reduce(self.form_counts - 1))
+
+
+def _on_lattice(scores: NDArray[np.float64], present: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
+    if np.all((scores == 0) | (scores == 1)):
+        return scores.astype(np.int64), 1
+    if scores.min() < 0 or scores.max() > 1:
+        raise ScoreError("a score lies outside 0..1; pass shares of the full score")
+    denominator = common_denominator(scores[present])
+    return on_lattice(scores, denominator), denominator
