@@ -28,7 +28,10 @@ from leakscale.stats.guardrails import Guardrail, GuardrailReason, guardrail, gu
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
 from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci, mean_half_width
 from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
+from leakscale.stats.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
 from leakscale.stats.outcomes import Outcomes
+from leakscale.stats.placebo import PlaceboIdentity, placebo_identity
+from leakscale.stats.randomization import randomization_test
 from leakscale.stats.significance import Alternative, TestResult, TestState
 
 __all__ = [
@@ -42,6 +45,7 @@ __all__ = [
     "EmptySampleError",
     "EnumerationError",
     "FinitePopulationDesign",
+    "GammaSensitivity",
     "Gaps",
     "Guardrail",
     "GuardrailReason",
@@ -55,6 +59,7 @@ __all__ = [
     "Outcomes",
     "PairingError",
     "ParameterError",
+    "PlaceboIdentity",
     "ScoreError",
     "SeedRequiredError",
     "StatisticsError",
@@ -64,13 +69,17 @@ __all__ = [
     "UnderpoweredGateError",
     "UnsupportedMethodError",
     "adjust_pvalues",
+    "conditional_odds_ratio",
     "cooccurrence_test",
     "difference_in_differences",
     "exact_coverage",
+    "gamma_sensitivity",
     "guardrail",
     "guardrail_bounds",
     "mean_bounds",
     "mean_ci",
     "mean_half_width",
     "paired_gap",
+    "placebo_identity",
+    "randomization_test",
 ]
