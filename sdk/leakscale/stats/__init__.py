@@ -4,6 +4,8 @@ Counts stay integers until the last division, no global random state is read or 
 interval says so in a typed state instead of a NaN.
 """
 
+from leakscale.stats.claims import Claim, ClaimVerdict, claim_rule
+from leakscale.stats.control_banks import ControlBankSize, ControlReadings, control_bank_size_for, control_readings
 from leakscale.stats.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
 from leakscale.stats.designs import FinitePopulationDesign, Stratum
 from leakscale.stats.did import DidResult, difference_in_differences
@@ -32,12 +34,32 @@ from leakscale.stats.odds_ratio import GammaSensitivity, conditional_odds_ratio,
 from leakscale.stats.outcomes import Outcomes
 from leakscale.stats.placebo import PlaceboIdentity, placebo_identity
 from leakscale.stats.randomization import randomization_test
+from leakscale.stats.sensitivity import (
+    RHO_GRID,
+    RHO_HEADLINE,
+    BreakdownRadius,
+    SensitivityCurve,
+    breakdown_radius,
+    sensitivity_curve,
+    sensitivity_interval,
+)
+from leakscale.stats.sensitivity_components import COMBINATIONS, COMPONENTS, CONTROLS
 from leakscale.stats.significance import Alternative, TestResult, TestState
 
 __all__ = [
     "ADJUSTMENTS",
+    "COMBINATIONS",
+    "COMPONENTS",
+    "CONTROLS",
     "MEAN_METHODS",
+    "RHO_GRID",
+    "RHO_HEADLINE",
     "Alternative",
+    "BreakdownRadius",
+    "Claim",
+    "ClaimVerdict",
+    "ControlBankSize",
+    "ControlReadings",
     "CooccurrenceResult",
     "DesignError",
     "DidResult",
@@ -62,6 +84,7 @@ __all__ = [
     "PlaceboIdentity",
     "ScoreError",
     "SeedRequiredError",
+    "SensitivityCurve",
     "StatisticsError",
     "Stratum",
     "TestResult",
@@ -69,7 +92,11 @@ __all__ = [
     "UnderpoweredGateError",
     "UnsupportedMethodError",
     "adjust_pvalues",
+    "breakdown_radius",
+    "claim_rule",
     "conditional_odds_ratio",
+    "control_bank_size_for",
+    "control_readings",
     "cooccurrence_test",
     "difference_in_differences",
     "exact_coverage",
@@ -82,4 +109,6 @@ __all__ = [
     "paired_gap",
     "placebo_identity",
     "randomization_test",
+    "sensitivity_curve",
+    "sensitivity_interval",
 ]
