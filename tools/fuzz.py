@@ -95,7 +95,7 @@ def seeds(wire: ModuleType, writer: ModuleType) -> list[bytes]:
         rows = [(1, b"x"), (2, None), (2, "y")]
         written.append(writer.encode_rows(["n", "n"], rows, ordered=ordered, byte_count_max=INPUT_BYTES_MAX))
     records = [wire.encode_record(verdicts[0], body) for body in written]
-    header = wire.ResultHeader(wire.Ending.EXITED, 0, 1, 7, 3, 5, 4, 100).pack()
+    header = wire.ResultHeader(wire.Ending.EXITED, 0, 1, 1, 7, 3, 5, 4, 100).pack()
     job = wire.encode_job([b"f"], [b"p"], sequence=1, domain=wire.DomainCode.SQL, is_ordered=True, limits=wire.Limits())
     return [*written, *records, b"".join(records[:2]), header, job, wire.encode_greeting({"a": 1})]
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from typing import Any
 
 __all__ = ["CANONICAL_VERSION", "RefusedValueError", "TooLargeError", "encode_rows", "encode_value"]
 
@@ -71,96 +72,122 @@ def encode_rows(
     writer = _Writer(byte_count_max)
     writer.put(_VERSION_BYTE + (b"q" if ordered else b"g") + _LENGTH.pack(len(column_names)))
     for name in column_names:
-        writer.put_text(name)
+        writer.put(_text(name))
     writer.put(_LENGTH.pack(len(rows)))
-    if ordered:
-        for row in rows:
-            writer.put_row(row)
-        return writer.joined()
-    encoded: list[bytes] = []
-    for row in rows:
-        mark = len(writer.parts)
-        writer.put_row(row)
-        encoded.append(b"".join(writer.parts[mark:]))
-        del writer.parts[mark:]
-    return writer.joined() + b"".join(sorted(encoded))
+    encoded = [writer.spend(_row(row, writer.bytes_left), node_count=len(row)) for row in rows]
+    return writer.joined() + b"".join(encoded if ordered else sorted(encoded))
+
+
+def _null(_value: object) -> bytes:
+    return b"n"
+
+
+def _boolean(value: object) -> bytes:
+    return b"t" if value is True else b"f"
+
+
+def _integer(value: int) -> bytes:
+    if int.bit_length(value) > INTEGER_BITS_MAX:
+        raise TooLargeError("digits")
+    return _sized(b"i", int.__repr__(value).encode())
+
+
+def _float(value: float) -> bytes:
+    if value != value:  # noqa: PLR0124 - the definition of NaN, and it needs no import
+        raise RefusedValueError("nan")
+    return b"d" + _FLOAT.pack(value)
+
+
+def _text(value: str) -> bytes:
+    try:
+        return _sized(b"s", str.encode(value))
+    except UnicodeEncodeError:
+        raise RefusedValueError("surrogate") from None
+
+
+def _blob(value: bytes) -> bytes:
+    return _sized(b"b", value)
+
+
+def _sized(tag: bytes, body: bytes) -> bytes:
+    return tag + _LENGTH.pack(len(body)) + body
+
+
+_SCALARS: dict[type, Callable[[Any], bytes]] = {
+    type(None): _null,
+    bool: _boolean,
+    int: _integer,
+    float: _float,
+    str: _text,
+}
+_CELLS: dict[type, Callable[[Any], bytes]] = {**_SCALARS, bytes: _blob}
+_LONG_TYPES = frozenset({str, bytes})
+
+
+def _row(row: Sequence[object], bytes_left: int) -> bytes:
+    parts = []
+    for value in row:
+        kind = type(value)
+        encode = _CELLS.get(kind)
+        if encode is None:
+            raise RefusedValueError("type")
+        if kind in _LONG_TYPES and len(value) > bytes_left:  # type: ignore[arg-type]
+            raise TooLargeError("bytes")
+        parts.append(encode(value))
+    return b"".join(parts)
 
 
 class _Writer:
     """Parts of one encoding, and what they have cost so far."""
 
-    __slots__ = ("_nodes_left", "_put", "bytes_left", "parts")
+    __slots__ = ("_nodes_left", "bytes_left", "parts")
 
     def __init__(self, byte_count_max: int) -> None:
         self.parts: list[bytes] = []
         self.bytes_left = byte_count_max
         self._nodes_left = NODE_COUNT_MAX
-        self._put: dict[type, Callable[[object, int], None]] = {
-            type(None): lambda _value, _depth: self.put(b"n"),
-            bool: lambda value, _depth: self.put(b"t" if value is True else b"f"),
-            int: lambda value, _depth: self._put_integer(value),  # type: ignore[arg-type]
-            float: lambda value, _depth: self._put_float(value),  # type: ignore[arg-type]
-            str: lambda value, _depth: self.put_text(value),  # type: ignore[arg-type]
-            list: lambda value, depth: self._put_items(b"l", value, depth),  # type: ignore[arg-type]
-            tuple: lambda value, depth: self._put_items(b"u", value, depth),  # type: ignore[arg-type]
-            dict: self._put_mapping,  # type: ignore[dict-item]
-        }
 
     def joined(self) -> bytes:
         return b"".join(self.parts)
 
     def put(self, part: bytes) -> None:
+        self.parts.append(self.spend(part, node_count=0))
+
+    def spend(self, part: bytes, *, node_count: int) -> bytes:
+        """Count a part, and return it."""
         self.bytes_left -= len(part)
+        self._nodes_left -= node_count
         if self.bytes_left < 0:
             raise TooLargeError("bytes")
-        self.parts.append(part)
-
-    def put_value(self, value: object, depth: int) -> None:
-        self._nodes_left -= 1
         if self._nodes_left < 0:
             raise TooLargeError("nodes")
+        return part
+
+    def put_value(self, value: object, depth: int) -> None:
         if depth > DEPTH_MAX:
             raise RefusedValueError("depth")
-        put = self._put.get(type(value))
-        if put is None:
+        kind = type(value)
+        encode = _SCALARS.get(kind)
+        if encode is not None:
+            # Before it is written: half of the memory is not enough for a copy of the whole.
+            if kind is str and len(value) > self.bytes_left:  # type: ignore[arg-type]
+                raise TooLargeError("bytes")
+            self.parts.append(self.spend(encode(value), node_count=1))
+        elif kind is list or kind is tuple:
+            self._put_items(value, depth)  # type: ignore[arg-type]
+        elif kind is dict:
+            self._put_mapping(value, depth)  # type: ignore[arg-type]
+        else:
             raise RefusedValueError("type")
-        put(value, depth)
 
-    def put_row(self, row: Sequence[object]) -> None:
-        for value in row:
-            if type(value) is bytes:
-                self._put_sized(b"b", value)
-            else:
-                self.put_value(value, DEPTH_MAX)
-
-    def put_text(self, value: str) -> None:
-        try:
-            encoded = str.encode(value)
-        except UnicodeEncodeError:
-            raise RefusedValueError("surrogate") from None
-        self._put_sized(b"s", encoded)
-
-    def _put_sized(self, tag: bytes, body: bytes) -> None:
-        self.put(tag + _LENGTH.pack(len(body)))
-        self.put(body)
-
-    def _put_integer(self, value: int) -> None:
-        if int.bit_length(value) > INTEGER_BITS_MAX:
-            raise TooLargeError("digits")
-        self._put_sized(b"i", int.__repr__(value).encode())
-
-    def _put_float(self, value: float) -> None:
-        if value != value:  # noqa: PLR0124 - the definition of NaN, and it needs no import
-            raise RefusedValueError("nan")
-        self.put(b"d" + _FLOAT.pack(value))
-
-    def _put_items(self, tag: bytes, items: Sequence[object], depth: int) -> None:
-        self.put(tag + _LENGTH.pack(len(items)))
+    def _put_items(self, items: Sequence[object], depth: int) -> None:
+        tag = b"l" if type(items) is list else b"u"
+        self.parts.append(self.spend(tag + _LENGTH.pack(len(items)), node_count=1))
         for item in items:
             self.put_value(item, depth + 1)
 
     def _put_mapping(self, mapping: dict[object, object], depth: int) -> None:
-        self.put(b"m" + _LENGTH.pack(len(mapping)))
+        self.parts.append(self.spend(b"m" + _LENGTH.pack(len(mapping)), node_count=1))
         if any(type(key) is not str for key in mapping):
             raise RefusedValueError("key")
         try:
@@ -168,5 +195,5 @@ class _Writer:
         except UnicodeEncodeError:
             raise RefusedValueError("surrogate") from None
         for key in sorted(encoded):
-            self._put_sized(b"s", key)
+            self.put(_sized(b"s", key))
             self.put_value(encoded[key], depth + 1)

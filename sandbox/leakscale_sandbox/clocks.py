@@ -28,7 +28,7 @@ _MEASURES = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
 
 
 class StoppedClocks:
-    """Clocks that show one moment for ever. Made before the first fork; a child only puts them in place."""
+    """Clocks that show one moment for ever."""
 
     def __init__(self, moment_ns: int) -> None:
         """Prepare the functions; nothing changes yet.
@@ -36,7 +36,7 @@ class StoppedClocks:
         Args:
             moment_ns: Nanoseconds since 1970; of the monotonic clocks and of processor time as well.
         """
-        self.kernel_clock = StoppedKernelClock(moment_ns)
+        self._kernel_clock = StoppedKernelClock(moment_ns)
         seconds = moment_ns / 1e9
         calendar_time = time.gmtime(moment_ns // 1_000_000_000)
         self._functions: dict[str, Callable[..., Any]] = {
@@ -54,7 +54,11 @@ class StoppedClocks:
             self._functions[name] = _with_default(getattr(time, name), seconds, place=0)
 
     def install(self) -> None:
-        """Replace the functions of `time`, which `datetime` asks too, and of `os` in this process."""
+        """Stop the clocks of this process and of those that it forks; only `RunningClock` goes on.
+
+        Replaces the functions of `time`, which `datetime` asks too, one of `os`, and what the C library asks.
+        """
+        self._kernel_clock.install()
         vars(time).update(self._functions)
         vars(os)["times"] = _no_times
 

@@ -1,21 +1,21 @@
 """Stop the clock that the C library reads, so that no way around Python's own functions leads to the time.
 
 The kernel maps a page of code (the vDSO) into every process, by which the C library reads the clock without a system
-call that a filter could refuse. A program's process gets another page in its place, whose functions answer one moment.
-Whoever finds a function that reads the clock (one that a module kept, `time` imported anew, SQLite, `ctypes`) is told
-what `time.time` tells.
+call that a filter could refuse. PID 1 puts another page in its place, whose functions answer one moment, and removes
+the page of data that the kernel's own code read; the programs' processes inherit both. Whoever finds a function that
+reads the clock (one that a module kept, `time` imported anew, SQLite, `ctypes`) is told what `time.time` tells.
 
-x86-64 only; elsewhere nothing is replaced, and Python's clocks alone are stopped. Does *not* guard against a program
-that reads the kernel's page of data beside that code, by its address.
+x86-64 only; elsewhere nothing is replaced, and Python's clocks alone are stopped.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import struct
 
-__all__ = ["StoppedKernelClock"]
+__all__ = ["RunningClock", "StoppedKernelClock"]
 
 _AT_SYSINFO_EHDR = 33
 _PR_SET_TSC, _PR_TSC_SIGSEGV = 26, 2
@@ -25,10 +25,35 @@ _PT_LOAD = 1
 _ENOSYS = 38
 _TRAP = b"\xcc"
 _SECOND_NS = 1_000_000_000
+_MADV_COLD = 20
+_CLOCK_MONOTONIC = 1
+_CLOCK_GETTIME = {"x86_64": 228, "aarch64": 113}
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class RunningClock:
+    """The clock that still runs when the C library's is stopped: a system call, which a program's filter refuses."""
+
+    def __init__(self) -> None:
+        self._moment = (ctypes.c_long * 2)()
+        self._reference = ctypes.byref(self._moment)
+        self._system_call = ctypes.CDLL(None, use_errno=True).syscall
+        self._number = _CLOCK_GETTIME[os.uname().machine]
+
+    def read_s(self) -> float:
+        """Return seconds since some moment; only differences mean anything.
+
+        Raises:
+            OSError: If the kernel refuses.
+        """
+        if self._system_call(self._number, _CLOCK_MONOTONIC, self._reference):
+            raise OSError(ctypes.get_errno(), "the clock cannot be read")
+        seconds, nanoseconds = self._moment
+        return float(seconds) + nanoseconds / _SECOND_NS
 
 
 class StoppedKernelClock:
-    """A page of code that knows one moment. Made before the first fork; a child only puts it in place."""
+    """A page of code that knows one moment."""
 
     def __init__(self, moment_ns: int) -> None:
         """Write the page; nothing changes yet.
@@ -44,12 +69,14 @@ class StoppedKernelClock:
         number = ctypes.c_int
         self._libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, number, number, number, ctypes.c_long]
         self._libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        self._libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self._libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self._libc.getauxval.restype, self._libc.getauxval.argtypes = ctypes.c_ulong, [ctypes.c_ulong]
         self._address = self._libc.getauxval(_AT_SYSINFO_EHDR) if os.uname().machine == "x86_64" else 0
         self._image = _stopped_image(self._address, moment_ns) if self._address else b""
 
     def install(self) -> None:
-        """Put the page in place of the kernel's in this process.
+        """Put the page in place of the kernel's, in this process and in those that it forks.
 
         Raises:
             OSError: If the kernel refuses; the caller must not go on.
@@ -63,8 +90,28 @@ class StoppedKernelClock:
         ctypes.memmove(self._address, self._image, len(self._image))
         if self._libc.mprotect(*place, _READ_EXECUTE):
             raise OSError(ctypes.get_errno(), "the kernel's clock cannot be replaced")
+        self._remove_data()
         # The processor's counter of cycles, too, where processor and kernel know how to refuse it.
         self._libc.prctl(_PR_SET_TSC, _PR_TSC_SIGSEGV, 0, 0, 0)
+
+    def _remove_data(self) -> None:
+        """Unmap the kernel's pages of data, which lie below its code and which nothing reads any more.
+
+        They are known by what they are, since a jail has no /proc to look them up: pages that are no memory of this
+        process, so that the kernel refuses any advice on them.
+
+        Raises:
+            OSError: If the kernel refuses to remove them.
+        """
+        first = self._address
+        while self._takes_no_advice(first - _PAGE_BYTES):
+            first -= _PAGE_BYTES
+        if first < self._address and self._libc.munmap(first, self._address - first):
+            raise OSError(ctypes.get_errno(), "the kernel's clock data cannot be removed")
+
+    def _takes_no_advice(self, address: int) -> bool:
+        # ENOMEM would be: nothing is mapped there.
+        return bool(self._libc.madvise(address, _PAGE_BYTES, _MADV_COLD)) and ctypes.get_errno() == errno.EINVAL
 
 
 def _stopped_image(address: int, moment_ns: int) -> bytes:
@@ -103,8 +150,7 @@ def _image_bytes(address: int) -> int:
         kind, _flags, _offset, place, _physical, _stored, loaded, _align = struct.unpack("<IIQQQQQQ", entry)
         if kind == _PT_LOAD:
             end = max(end, place + loaded)
-    page_bytes = os.sysconf("SC_PAGE_SIZE")
-    return -(-end // page_bytes) * page_bytes
+    return -(-end // _PAGE_BYTES) * _PAGE_BYTES
 
 
 def _functions(moment_ns: int) -> dict[str, bytes]:

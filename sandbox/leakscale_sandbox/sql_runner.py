@@ -1,21 +1,21 @@
-"""Run one SQL program on every fixture, inside its own confined process.
+"""Run the SQL programs of a family on every fixture, inside a confined process.
 
 The connection is opened once before the first fork and inherited empty, limits and all; a fixture is loaded into it by
-`deserialize`, fifteen times faster than by a script.
+`deserialize`, fifteen times faster than by a script, and read by every program before the next one is loaded.
 """
 
 from __future__ import annotations
 
 import enum
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_rows
 from leakscale_sandbox.python_runner import Record, exception_name
 from leakscale_sandbox.sql_policy import LIMITS, Authorizer, check_opening
 from leakscale_sandbox.verdicts import Limits, Verdict
 
-__all__ = ["AS_STORED", "MOVED_OR_REVERSED", "RowOrders", "open_connection", "run_sql"]
+__all__ = ["AS_STORED", "OTHERWISE", "RowOrders", "open_connection", "run_sql"]
 
 _HEAP_BYTES_MAX = 64 << 20
 _STEPS_PER_TICK = 1000
@@ -26,9 +26,12 @@ class _RowOrder(enum.Enum):
     """How the rows of a fixture come to a statement."""
 
     STORED = enum.auto()
-    MOVED = enum.auto()
-    """They lie in reverse, so ties of an ORDER BY, a window or an aggregate fall the other way."""
-    REVERSED = enum.auto()
+    MIRRORED = enum.auto()
+    """They lie in reverse, so any two that tie in an ORDER BY, a window or an aggregate fall the other way."""
+    SHUFFLED = enum.auto()
+    """They lie in an order that has nothing to do with the one stored: what is the same from both ends, as a middle row
+    is, moves too."""
+    SCANNED_BACKWARDS = enum.auto()
     """SQLite scans in reverse wherever no ORDER BY binds it, inside a statement too; ties fall as before."""
 
 
@@ -36,8 +39,15 @@ RowOrders = tuple[_RowOrder, ...]
 
 AS_STORED: RowOrders = (_RowOrder.STORED,)
 """For even lanes."""
-MOVED_OR_REVERSED: RowOrders = (_RowOrder.MOVED, _RowOrder.REVERSED)
-"""For odd lanes: one after the other, because both at once undo each other."""
+OTHERWISE: RowOrders = (_RowOrder.MIRRORED, _RowOrder.SHUFFLED, _RowOrder.SCANNED_BACKWARDS)
+"""For odd lanes: one after the other, because the first and the last at once undo each other."""
+
+# Below all row numbers that are there, so that no two rows meet on the way. The second is a bijection below 2^31: an
+# odd factor, and the remainder by a power of two.
+_NEW_ROW_NUMBERS = {
+    _RowOrder.MIRRORED: "-_rowid_",
+    _RowOrder.SHUFFLED: "-1 - (_rowid_ * 1103515245 + 12345) % 2147483648",
+}
 
 
 def open_connection() -> sqlite3.Connection:
@@ -54,51 +64,76 @@ def open_connection() -> sqlite3.Connection:
 
 def run_sql(
     connection: sqlite3.Connection,
-    statement: str,
+    statements: Sequence[str],
     fixtures: Sequence[bytes],
     *,
     ordered: bool,
     limits: Limits,
     row_orders: RowOrders,
-) -> Iterator[Record]:
-    """Execute a statement on each fixture.
+) -> list[Record]:
+    """Execute each statement on each fixture.
+
+    A fixture is loaded once in each order of its rows. No statement can leave a trace for the next one: none writes,
+    and each has a budget of its own.
 
     Args:
         connection: From `open_connection`.
-        statement: One SELECT or WITH statement.
+        statements: SELECT or WITH statements, one each.
         fixtures: Serialized databases.
         ordered: Whether rows count in the order they came, or as a bag.
         limits: Work, rows and size of one output are enforced here.
-        row_orders: In which orders the rows come; the statement is executed once in each.
+        row_orders: In which orders the rows come; a statement is executed once in each.
 
-    Yields:
-        One record a fixture: of the first order, or ORDER_DEPENDENT if another one gives another record.
+    Returns:
+        One record for each fixture of the first statement, then of the second, and so on: of the first order, or
+        ORDER_DEPENDENT if another order gives another record.
     """
-    for fixture in fixtures:
-        first, *others = (
-            _execute(connection, statement, fixture, row_order, ordered=ordered, limits=limits)
-            for row_order in row_orders
-        )
-        yield first if all(other == first for other in others) else (Verdict.ORDER_DEPENDENT, b"rows")
+    answers = [
+        [_execute(connection, statements, fixture, order, ordered=ordered, limits=limits) for order in row_orders]
+        for fixture in fixtures
+    ]
+    return [
+        _agreed([by_statement[place] for by_statement in by_order])
+        for place in range(len(statements))
+        for by_order in answers
+    ]
+
+
+def _agreed(records: Sequence[Record]) -> Record:
+    first, *others = records
+    return first if all(other == first for other in others) else (Verdict.ORDER_DEPENDENT, b"rows")
 
 
 def _execute(
     connection: sqlite3.Connection,
-    statement: str,
+    statements: Sequence[str],
     fixture: bytes,
     row_order: _RowOrder,
     *,
     ordered: bool,
     limits: Limits,
-) -> Record:
-    budget = _Budget(limits.work_steps_max)
+) -> list[Record]:
+    """Load a fixture and execute each statement on it."""
     try:
-        _load(connection, fixture, row_order, budget)
-        return Verdict.RETURNED, _select(connection, statement, ordered=ordered, limits=limits)
-    except Exception as error:
-        return _failure(error, budget) or (Verdict.EXCEPTION, _exception(connection, statement, error))
+        _load(connection, fixture, row_order)
+    except sqlite3.Error as error:
+        return [_failure(error) or (Verdict.EXCEPTION, exception_name(error))] * len(statements)
+    try:
+        return [_execute_one(connection, statement, ordered=ordered, limits=limits) for statement in statements]
     finally:
         connection.set_authorizer(None)
+
+
+def _execute_one(connection: sqlite3.Connection, statement: str, *, ordered: bool, limits: Limits) -> Record:
+    budget = _Budget(limits.work_steps_max)
+    connection.set_progress_handler(budget, _STEPS_PER_TICK)
+    try:
+        return Verdict.RETURNED, _select(connection, statement, ordered=ordered, limits=limits)
+    except Exception as error:
+        if budget.is_spent:
+            return Verdict.WORK_BUDGET, b"virtual-machine steps"
+        return _failure(error) or (Verdict.EXCEPTION, _exception(connection, statement, error))
+    finally:
         connection.set_progress_handler(None, 0)
 
 
@@ -120,26 +155,33 @@ class _Budget:
         return self._ticks_left < 0
 
 
-def _load(connection: sqlite3.Connection, fixture: bytes, row_order: _RowOrder, budget: _Budget) -> None:
+def _load(connection: sqlite3.Connection, fixture: bytes, row_order: _RowOrder) -> None:
     """Put a fixture in place of the one before. The authorizer is set last: loading attaches, which it denies."""
     connection.deserialize(fixture)
     kinds = connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
     kinds = [(name, kind) for name, kind in kinds if not name.startswith("sqlite_")]
-    if row_order is _RowOrder.MOVED:
-        _move_rows(connection, [name for name, kind in kinds if kind == "table"])
-    connection.execute(f"PRAGMA reverse_unordered_selects={int(row_order is _RowOrder.REVERSED)}").close()
+    new_row_number = _NEW_ROW_NUMBERS.get(row_order)
+    if new_row_number is not None:
+        _move_rows(connection, [name for name, kind in kinds if kind == "table"], new_row_number)
+    is_backwards = row_order is _RowOrder.SCANNED_BACKWARDS
+    connection.execute(f"PRAGMA reverse_unordered_selects={int(is_backwards)}").close()
     connection.set_authorizer(Authorizer(frozenset(name for name, _ in kinds)))
-    connection.set_progress_handler(budget, _STEPS_PER_TICK)
 
 
-def _move_rows(connection: sqlite3.Connection, table_names: Sequence[str]) -> None:
-    """Let the rows of each table lie in reverse; a primary key fixes where they lie, so such a table stays."""
+def _move_rows(connection: sqlite3.Connection, table_names: Sequence[str], new_row_number: str) -> None:
+    """Let the rows of each table lie elsewhere; a primary key fixes where they lie, so such a table stays.
+
+    So does one whose author numbered its rows below zero or beyond 2^31: two of them could meet.
+    """
     connection.execute("PRAGMA query_only=OFF").close()
     for name in table_names:
         quoted = '"' + name.replace('"', '""') + '"'
         columns = connection.execute(f"PRAGMA table_info({quoted})").fetchall()
-        if not any(column[5] for column in columns):
-            connection.execute(f"UPDATE {quoted} SET _rowid_ = -_rowid_").close()  # noqa: S608 - a table's own name
+        if any(column[5] for column in columns):
+            continue
+        least, greatest = connection.execute(f"SELECT min(_rowid_), max(_rowid_) FROM {quoted}").fetchone()  # noqa: S608 - a table's own name
+        if least is not None and least >= 0 and greatest < 1 << 31:
+            connection.execute(f"UPDATE {quoted} SET _rowid_ = {new_row_number}").close()  # noqa: S608
     connection.execute("PRAGMA query_only=ON").close()
 
 
@@ -156,10 +198,8 @@ def _select(connection: sqlite3.Connection, statement: str, *, ordered: bool, li
         cursor.close()
 
 
-def _failure(error: Exception, budget: _Budget) -> Record | None:
+def _failure(error: Exception) -> Record | None:
     """Return the record of an error that is not the statement's own."""
-    if budget.is_spent:
-        return Verdict.WORK_BUDGET, b"virtual-machine steps"
     if isinstance(error, RefusedValueError):
         return Verdict.REFUSED_TYPE, str(error).encode()
     if isinstance(error, TooLargeError):

@@ -1,8 +1,12 @@
-"""PID 1 of a sandbox: takes jobs, forks one process a program, and leaves nothing behind.
+"""PID 1 of a sandbox: takes jobs, forks a process for their programs, and leaves nothing behind.
 
 It never holds a payload. A job is spliced from standard input into a sealed memory file, which only the children read;
 a result goes from the child's memory file to standard output inside the kernel. What it knows of a program is how its
 process ended, which the kernel says.
+
+A Python program has a process of its own, because it owns the interpreter that runs it. The SQL statements of a family
+share one: a statement only reads, and what it can do wrong ends its process. If that happens, or if one of them ran
+into a limit that the others would feel, none of it counts, and each runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -14,12 +18,12 @@ import signal
 import sqlite3
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leakscale_sandbox.clocks import StoppedClocks
-from leakscale_sandbox.confinement import confine
-from leakscale_sandbox.python_runner import Record, displace, run_python
-from leakscale_sandbox.seccomp import Filter
+from leakscale_sandbox.confinement import Confinement
+from leakscale_sandbox.kernel_clock import RunningClock
+from leakscale_sandbox.python_runner import Record, run_python
 from leakscale_sandbox.sql_runner import RowOrders, run_sql
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import (
@@ -41,6 +45,9 @@ _F_ADD_SEALS = 1033
 _SEAL_ALL = 0x1 | 0x2 | 0x4 | 0x8  # no more seals, no shrinking, no growing, no writing
 _REAP_ROUNDS_MAX = 1000
 _REAP_PAUSE_S = 0.001
+_ANSWER_BYTES_HELD_MAX = 1 << 20
+_APART = 3
+"""Exit status of a process whose programs must run apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +79,13 @@ class Supervisor:
         *,
         connection: sqlite3.Connection,
         row_orders: RowOrders,
-        clocks: StoppedClocks,
-        displaced_count: int,
-        syscall_filter: Filter,
+        confinement: Confinement,
+        clock: RunningClock,
     ) -> None:
         self._connection = connection
         self._row_orders = row_orders
-        self._clocks = clocks
-        self._displaced_count = displaced_count
-        self._filter = syscall_filter
-        self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        self._confinement = confinement
+        self._clock = clock
 
     def serve(self) -> None:
         """Answer jobs, one at a time. Returns when the server closes its end, killed servers included.
@@ -91,71 +95,116 @@ class Supervisor:
         """
         while header := _read_header():
             payload = _receive_payload(header)
-            for slot in range(header.program_count):
-                self._run_program(header, payload, slot)
+            answer = _Answer()
+            self._run_job(header, payload, answer)
+            answer.send()
             os.close(payload.descriptor)
 
-    def _run_program(self, header: JobHeader, payload: _Payload, slot: int) -> None:
+    def _run_job(self, header: JobHeader, payload: _Payload, answer: _Answer) -> None:
+        slots = range(header.program_count)
+        if (
+            header.domain is DomainCode.SQL
+            and len(slots) > 1
+            and self._run_process(header, payload, slots, answer) is Ending.EXITED
+        ):
+            return
+        for slot in slots:
+            self._run_process(header, payload, slots[slot : slot + 1], answer)
+
+    def _run_process(self, header: JobHeader, payload: _Payload, slots: range, answer: _Answer) -> Ending:
+        """Run programs in one process; several answer only if it ended well."""
         output = os.memfd_create("result", os.MFD_CLOEXEC)
-        started = time.monotonic()
+        started = self._clock.read_s()
         pid = os.fork()
         if pid == 0:
-            self._be_the_program(header, payload, slot, output)
+            self._be_the_process(header, payload, slots, output)
         has_ended = _wait(pid, header.limits.wall_time_s_max)
         # Everything in this PID namespace but PID 1 dies here, whatever it forked, ignored or traced.
         _kill_all()
         _, status, usage = os.wait4(pid, 0)
         _reap_all()
-        wall_time_s = time.monotonic() - started
+        wall_time_s = self._clock.read_s() - started
         cpu_time_s = usage.ru_utime + usage.ru_stime
         body_bytes = os.fstat(output).st_size
         ending, code = _judge(status, has_ended, cpu_time_s, body_bytes, header.limits)
-        if ending is not Ending.EXITED:
-            body_bytes = 0
-        result = ResultHeader(
-            ending,
-            code,
-            slot,
-            header.sequence,
-            body_bytes,
-            int(wall_time_s * 1e6),
-            int(cpu_time_s * 1e6),
-            usage.ru_maxrss,
-        )
-        _write_all(result.pack())
-        _send_file(output, body_bytes)
+        if ending is Ending.EXITED or len(slots) == 1:
+            result = ResultHeader(
+                ending,
+                code,
+                slots.start,
+                len(slots),
+                header.sequence,
+                body_bytes if ending is Ending.EXITED else 0,
+                int(wall_time_s * 1e6),
+                int(cpu_time_s * 1e6),
+                usage.ru_maxrss,
+            )
+            answer.add(result, output)
         os.close(output)
+        return ending
 
-    def _be_the_program(self, header: JobHeader, payload: _Payload, slot: int, output: int) -> None:
-        """Become the program's process. Never returns: whatever happens, this process must not reach the loop above."""
+    def _be_the_process(self, header: JobHeader, payload: _Payload, slots: range, output: int) -> None:
+        """Become the programs' process. Never returns: whatever happens, this process must not reach the loop above."""
         try:
-            self._clocks.kernel_clock.install()
-            confine(header.limits, null=self._null, kept=(payload.descriptor, output), syscall_filter=self._filter)
-            source = payload.read(payload.programs[slot]).decode()
+            self._confinement.apply(header.limits, kept=(payload.descriptor, output))
+            sources = [payload.read(payload.programs[slot]).decode() for slot in slots]
             fixtures = [payload.read(part) for part in payload.fixtures]
             # The other programs of the family stay out of reach from here on.
             os.close(payload.descriptor)
             if header.domain is DomainCode.SQL:
                 records = run_sql(
                     self._connection,
-                    source,
+                    sources,
                     fixtures,
                     ordered=header.is_ordered,
                     limits=header.limits,
                     row_orders=self._row_orders,
                 )
             else:
-                self._clocks.install()
-                _kept = displace(self._displaced_count)
-                records = run_python(source, fixtures, header.limits)
-            body = _bounded(list(records))
-            os.pwrite(output, body, 0)
+                records = list(run_python(sources[0], fixtures, header.limits))
+            if len(slots) > 1 and _must_run_apart(records):
+                os._exit(_APART)
+            os.pwrite(output, _bounded(records), 0)
             os._exit(0)
         finally:
             os._exit(1)
 
 
-def _bounded(records: list[Record]) -> bytes:
+class _Answer:
+    """The frames of one job, gathered in a memory file and sent as one: a wake-up less for each on the way."""
+
+    def __init__(self) -> None:
+        self._descriptor = os.memfd_create("answer", os.MFD_CLOEXEC)
+
+    def add(self, header: ResultHeader, body: int) -> None:
+        """Append a frame; its body moves inside the kernel, its bytes never enter this process."""
+        os.write(self._descriptor, header.pack())
+        _copy(body, self._descriptor, header.body_bytes)
+        if self._byte_count > _ANSWER_BYTES_HELD_MAX:
+            self._flush()
+
+    def send(self) -> None:
+        """Send what is left and end."""
+        self._flush()
+        os.close(self._descriptor)
+
+    @property
+    def _byte_count(self) -> int:
+        return os.lseek(self._descriptor, 0, os.SEEK_CUR)
+
+    def _flush(self) -> None:
+        _copy(self._descriptor, _STDOUT, self._byte_count)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.ftruncate(self._descriptor, 0)
+
+
+def _must_run_apart(records: Sequence[Record]) -> bool:
+    """Tell whether one program may have left less memory, or less room in the frame, to another."""
+    byte_count = sum(len(body) for _, body in records) + 64 * len(records)
+    return byte_count > RESULT_BYTES_MAX or any(verdict is Verdict.MEMORY_LIMIT for verdict, _ in records)
+
+
+def _bounded(records: Sequence[Record]) -> bytes:
     """Join records into one body; a value that no longer fits the frame becomes OUTPUT_LIMIT, the rest stays."""
     parts: list[bytes] = []
     bytes_left = RESULT_BYTES_MAX
@@ -265,14 +314,8 @@ def _locate_parts(descriptor: int, header: JobHeader) -> list[_Part]:
     return parts
 
 
-def _write_all(data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(_STDOUT, view) :]
-
-
-def _send_file(descriptor: int, byte_count: int) -> None:
-    """Move a result to standard output inside the kernel: its bytes never enter this process."""
+def _copy(source: int, target: int, byte_count: int) -> None:
+    """Append the first bytes of a memory file to another descriptor inside the kernel."""
     sent = 0
     while sent < byte_count:
-        sent += os.sendfile(_STDOUT, descriptor, sent, byte_count - sent)
+        sent += os.sendfile(target, source, sent, byte_count - sent)

@@ -1,11 +1,12 @@
 """Frames between the server and the worker: fixed headers, lengths first, nothing self-describing.
 
-The server sends one job; the worker answers with one result frame a program, in order; then it is the server's turn.
-Anything else breaks the protocol, and the server destroys the lane. The same module serves both sides.
+The server sends one job; the worker answers with one result frame a process, in the order of the programs; then it is
+the server's turn. Anything else breaks the protocol, and the server destroys the lane. The same module serves both
+sides.
 
     greeting  worker → server   once, when it is ready
     job       server → worker   fixtures and programs of one family
-    result    worker → server   how one program ended, and what it wrote
+    result    worker → server   how the process of one program or of several ended, and what it wrote
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = [
     "greeting_size",
 ]
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 JOB_BYTES_MAX = 8 << 20
 RESULT_BYTES_MAX = 1 << 20
 GREETING_BYTES_MAX = 16 << 10
@@ -53,7 +54,7 @@ RESULT_MAGIC = b"LSR1"
 GREETING_MAGIC = b"LSG1"
 
 JOB_HEADER = struct.Struct("<4sBBBBIIIIIIII")
-RESULT_HEADER = struct.Struct("<4sBBHIIIII")
+RESULT_HEADER = struct.Struct("<4sBBBBIIIII")
 GREETING_HEADER = struct.Struct("<4sI")
 RECORD = struct.Struct("<BBI")
 PART_LENGTH = struct.Struct("<I")
@@ -71,7 +72,7 @@ class DomainCode(enum.IntEnum):
 
 
 class Ending(enum.IntEnum):
-    """How a program's process ended, as PID 1 saw it; the process itself has no say in it."""
+    """How a process ended, as PID 1 saw it; the process itself has no say in it."""
 
     EXITED = 0
     """Exit 0: the records that it wrote count."""
@@ -149,6 +150,9 @@ class ResultHeader:
     ending: Ending
     code: int
     slot: int
+    """Place in the job of the process's first program."""
+    program_count: int
+    """How many programs the process ran: this one and those that follow it."""
     sequence: int
     body_bytes: int
     wall_time_us: int
@@ -162,6 +166,7 @@ class ResultHeader:
             self.ending,
             self.code & 0xFF,
             self.slot,
+            self.program_count,
             self.sequence,
             self.body_bytes,
             min(self.wall_time_us, 0xFFFFFFFF),
@@ -176,14 +181,16 @@ class ResultHeader:
         Raises:
             WireError: If it is not one, or announces more than a frame may hold.
         """
-        magic, ending, code, slot, sequence, body, wall, cpu, resident = RESULT_HEADER.unpack(data)
+        magic, ending, code, slot, program_count, sequence, body, wall, cpu, resident = RESULT_HEADER.unpack(data)
         if magic != RESULT_MAGIC:
             raise WireError("a result frame starts with another magic")
         if ending >= len(Ending):
             raise WireError(f"ending {ending} does not exist")
         if body > RESULT_BYTES_MAX:
             raise WireError(f"a result of {body} bytes is larger than {RESULT_BYTES_MAX}")
-        return cls(Ending(ending), code, slot, sequence, body, wall, cpu, resident)
+        if not 0 < program_count <= PART_COUNT_MAX:
+            raise WireError(f"a process runs 1 to {PART_COUNT_MAX} programs, not {program_count}")
+        return cls(Ending(ending), code, slot, program_count, sequence, body, wall, cpu, resident)
 
 
 def encode_greeting(facts: dict[str, object]) -> bytes:
@@ -229,11 +236,11 @@ def encode_record(verdict: Verdict, body: bytes) -> bytes:
 
 
 def decode_records(data: bytes, *, record_count: int) -> list[tuple[Verdict, bytes]]:
-    """Return the executions that a program wrote.
+    """Return the executions that a process wrote.
 
     Args:
         data: Body of a result frame; hostile.
-        record_count: Number of fixtures; the body must hold exactly so many records and not one byte more.
+        record_count: Fixtures times programs; the body must hold exactly so many records and not one byte more.
 
     Raises:
         WireError: If it does not.

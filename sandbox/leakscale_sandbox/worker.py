@@ -19,10 +19,12 @@ from dataclasses import dataclass
 
 from leakscale_sandbox.canonical import CANONICAL_VERSION
 from leakscale_sandbox.clocks import FIRST_NS, SECOND_NS, StoppedClocks
+from leakscale_sandbox.confinement import Confinement
+from leakscale_sandbox.kernel_clock import RunningClock
 from leakscale_sandbox.preloaded import preload
-from leakscale_sandbox.python_runner import known_exception_names, learn_exceptions, run_python
+from leakscale_sandbox.python_runner import displace, known_exception_names, learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
-from leakscale_sandbox.sql_runner import AS_STORED, MOVED_OR_REVERSED, open_connection, run_sql
+from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, open_connection, run_sql
 from leakscale_sandbox.supervisor import Supervisor
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
@@ -65,17 +67,19 @@ def main() -> None:
     connection = open_connection()
     supervisor = Supervisor(
         connection=connection,
-        row_orders=MOVED_OR_REVERSED if configuration.is_second else AS_STORED,
-        clocks=StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS),
-        displaced_count=_DISPLACED_COUNT if configuration.is_second else 0,
-        syscall_filter=build_filter(),
+        row_orders=OTHERWISE if configuration.is_second else AS_STORED,
+        confinement=Confinement(build_filter()),
+        clock=RunningClock(),
     )
     greeting = encode_greeting(_facts(connection))
     _warm_up(connection)
+    # From here on, what this process does to itself every program inherits, and none waits for it.
+    StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS).install()
     # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
     gc.collect()
     gc.freeze()
     gc.disable()
+    _kept = displace(_DISPLACED_COUNT if configuration.is_second else 0)
     os.write(1, greeting)
     supervisor.serve()
 
@@ -137,9 +141,9 @@ def _warm_up(connection: sqlite3.Connection) -> None:
     database.close()
     records = list(run_python(_WARM_UP_PYTHON, [json.dumps(fixture).encode()] * 2, Limits()))
     for ordered in (True, False):
-        for row_orders in (AS_STORED, MOVED_OR_REVERSED):
+        for row_orders in (AS_STORED, OTHERWISE):
             records += run_sql(
-                connection, _WARM_UP_SQL, [serialized] * 2, ordered=ordered, limits=Limits(), row_orders=row_orders
+                connection, [_WARM_UP_SQL], [serialized] * 2, ordered=ordered, limits=Limits(), row_orders=row_orders
             )
     if any(verdict is not Verdict.RETURNED for verdict, _ in records):
         raise RuntimeError(f"an honest program fails in this sandbox: {records}")

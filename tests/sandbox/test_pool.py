@@ -38,7 +38,8 @@ Answer = Callable[[JobHeader], bytes]
 def a_result(header: JobHeader, slot: int = 0, *, body: bytes | None = None, **changes: int) -> bytes:
     """Build what an honest worker says about one program."""
     written = encode_record(Verdict.RETURNED, ONE) * header.fixture_count if body is None else body
-    fields = {"code": 0, "slot": slot, "sequence": header.sequence, "body_bytes": len(written)} | changes
+    fields = {"code": 0, "slot": slot, "program_count": 1, "sequence": header.sequence, "body_bytes": len(written)}
+    fields |= changes
     return ResultHeader(ending=Ending.EXITED, wall_time_us=1, cpu_time_us=1, **fields).pack() + written
 
 
@@ -131,8 +132,10 @@ def test_a_job_that_fails_in_three_lanes_is_a_fault(a_job: Job) -> None:
         lambda header: a_result(header) + a_result(header, 1, body_bytes=1 << 30),
         lambda header: honest(header)[:-1],
         lambda header: a_result(header, 0),
+        lambda header: a_result(header, body=encode_record(Verdict.RETURNED, ONE) * 4, program_count=2),
+        lambda header: a_result(header) + a_result(header, 1, program_count=2),
     ],
-    ids=["magic", "sequence", "slot", "size", "cut short", "too few"],
+    ids=["magic", "sequence", "slot", "size", "cut short", "too few", "Python together", "more than there are"],
 )
 def test_a_frame_that_no_honest_worker_sends_costs_the_lane(lie: Answer, a_job: Job) -> None:
     """An answer that belongs to another program or job would be a wrong verdict."""

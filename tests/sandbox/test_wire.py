@@ -32,7 +32,15 @@ RECORDS = st.lists(st.tuples(st.sampled_from(Verdict), st.binary(max_size=200)),
 
 
 def a_result(**changes: int) -> ResultHeader:
-    fields = {"code": 0, "slot": 1, "sequence": 7, "body_bytes": 3, "wall_time_us": 5, "cpu_time_us": 4}
+    fields = {
+        "code": 0,
+        "slot": 1,
+        "program_count": 1,
+        "sequence": 7,
+        "body_bytes": 3,
+        "wall_time_us": 5,
+        "cpu_time_us": 4,
+    }
     return ResultHeader(Ending.EXITED, **{**fields, **changes})
 
 
@@ -104,7 +112,7 @@ def test_a_record_that_is_cut_or_changed_never_shifts_the_others(
 @pytest.mark.parametrize("code", list(Ending))
 def test_a_result_header_survives_the_way_there_and_back(code: Ending) -> None:
     """Worker and server share one definition."""
-    header = ResultHeader(code, 9, 1, 7, 3, 5, 4, 100)
+    header = ResultHeader(code, 9, 1, 3, 7, 3, 5, 4, 100)
 
     assert ResultHeader.unpack(header.pack()) == header
 

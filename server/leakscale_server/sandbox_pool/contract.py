@@ -39,7 +39,9 @@ class ProgramDomain(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One family: every program on every fixture, each program in a process of its own.
+    """One family: every program on every fixture, each Python program in a process of its own.
+
+    SQL programs share a process as long as none of them disturbs the others; what they give is the same as apart.
 
     Does *not* guard against a program that is merely wrong; that is the acceptance rule's business.
     """
@@ -68,9 +70,9 @@ class Execution:
     detail: str
     """Exception class or the limit that was hit, at most 200 characters; empty when RETURNED. Never fixture content."""
     cpu_time_s: float = field(default=0.0, compare=False)
-    """CPU seconds of the whole program, over all its fixtures."""
+    """CPU seconds of the process: of the program over all its fixtures, of the SQL programs of a job together."""
     wall_time_s: float = field(default=0.0, compare=False)
-    """Wall-clock seconds of the whole program, over all its fixtures."""
+    """Wall-clock seconds of the process, likewise."""
     message: str = field(default="", compare=False)
     """SQL: what SQLite says of a statement that it cannot prepare, for people. Made of the statement's words and
     SQLite's, so it holds no fixture content either; empty for everything else."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from leakscale_sandbox.canonical_reader import NotCanonicalError, decode_value
@@ -56,9 +57,9 @@ _Details = Mapping[Verdict, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """Executions of one program, and whether the program forged something."""
+    """What came of the programs of one process, and whether one of them forged something."""
 
-    executions: tuple[Execution, ...]
+    executions: JobResult
     is_forged: bool = False
 
 
@@ -97,9 +98,12 @@ class Session:
         if self._channel.has_pending():
             raise LaneError("the worker spoke out of turn")
         self._channel.send(frame, deadline=time.monotonic() + _SEND_S_MAX)
-        outcomes = [self._receive(job, slot) for slot in range(len(job.programs))]
-        self.is_suspect |= any(outcome.is_forged for outcome in outcomes)
-        return tuple(outcome.executions for outcome in outcomes)
+        results: list[tuple[Execution, ...]] = []
+        while len(results) < len(job.programs):
+            outcome = self._receive(job, len(results))
+            self.is_suspect |= outcome.is_forged
+            results += outcome.executions
+        return tuple(results)
 
     def close(self) -> None:
         """Destroy the worker."""
@@ -120,35 +124,52 @@ class Session:
         return facts
 
     def _receive(self, job: Job, slot: int) -> _Outcome:
-        deadline = time.monotonic() + job.limits.wall_time_s_max + _GRACE_S
+        # The worker may hold the frames of a whole job, in which the programs first ran together and then apart.
+        process_count_max = len(job.programs) - slot + 1
+        deadline = time.monotonic() + process_count_max * job.limits.wall_time_s_max + _GRACE_S
         try:
             header = ResultHeader.unpack(self._channel.receive(RESULT_HEADER.size, deadline=deadline))
         except WireError as error:
             raise LaneError(str(error)) from error
         if (header.sequence, header.slot) != (self._sequence, slot):
             raise LaneError("a result answers another job or program")
+        programs = job.programs[slot : slot + header.program_count]
+        if len(programs) < header.program_count or (len(programs) > 1 and not _may_share(job, header)):
+            raise LaneError("a result answers programs that have no process together")
         if header.ending is not Ending.EXITED and header.body_bytes:
             raise LaneError("a program that did not end well has a body")
         body = self._channel.receive(header.body_bytes, deadline=deadline)
-        statement = job.programs[slot] if ProgramDomain(job.domain) is ProgramDomain.SQL else None
-        return _outcome(header, body, len(job.fixtures), self._details, statement)
+        is_sql = ProgramDomain(job.domain) is ProgramDomain.SQL
+        return _outcome(header, body, len(job.fixtures), self._details, programs if is_sql else (None,))
+
+
+def _may_share(job: Job, header: ResultHeader) -> bool:
+    return ProgramDomain(job.domain) is ProgramDomain.SQL and header.ending is Ending.EXITED
 
 
 def _outcome(
-    header: ResultHeader, body: bytes, fixture_count: int, details: _Details, statement: str | None
+    header: ResultHeader, body: bytes, fixture_count: int, details: _Details, statements: Sequence[str | None]
 ) -> _Outcome:
     times = (header.cpu_time_us / 1e6, header.wall_time_us / 1e6)
+
+    def all_alike(verdict: Verdict, detail: str, *, is_forged: bool = False) -> _Outcome:
+        execution = Execution(verdict, b"", detail, *times)
+        return _Outcome(((execution,) * fixture_count,) * len(statements), is_forged)
+
     if header.ending is not Ending.EXITED:
-        verdict, detail = _ENDINGS.get(header.ending, (Verdict.KILLED, _death(header)))
-        return _Outcome((Execution(verdict, b"", detail, *times),) * fixture_count)
+        return all_alike(*_ENDINGS.get(header.ending, (Verdict.KILLED, _death(header))))
     if not body:
-        return _Outcome((Execution(Verdict.KILLED, b"", "exit without a result", *times),) * fixture_count)
+        return all_alike(Verdict.KILLED, "exit without a result")
     try:
-        records = decode_records(body, record_count=fixture_count)
-        return _Outcome(tuple(_execution(verdict, written, details, times, statement) for verdict, written in records))
+        records = iter(decode_records(body, record_count=fixture_count * len(statements)))
+        return _Outcome(
+            tuple(
+                tuple(_execution(*record, details, times, statement) for record in islice(records, fixture_count))
+                for statement in statements
+            )
+        )
     except (WireError, NotCanonicalError):
-        forged = Execution(Verdict.KILLED, b"", "forged result", *times)
-        return _Outcome((forged,) * fixture_count, is_forged=True)
+        return all_alike(Verdict.KILLED, "forged result", is_forged=True)
 
 
 def _execution(

@@ -1,6 +1,6 @@
 # kind: patched-harness
 # aim: become the supervisor: no exit, and every call of its loop replaced, so that it writes a result for the next slot
-# proof: the process reached the supervisor's own writer, which then ends it with a status of its own
+# proof: the process reached the frames of the supervisor's answer, and there ends with a status of its own
 # expect: killed exit status 77
 
 import os, sys
@@ -12,16 +12,13 @@ def take_over():
     os._exit = lambda code: None
     supervisor._wait = lambda pid, seconds: True
     supervisor._kill_all = supervisor._reap_all = lambda: None
+    supervisor.RunningClock.read_s = lambda self: 0.0
     class Usage:
         ru_utime = ru_stime = 0.0
         ru_maxrss = st_size = 1
     os.fstat = lambda descriptor: Usage
     os.wait4 = lambda pid, options: (pid, 0, Usage)
-    write = supervisor._write_all
-    def write_all(data):
-        write(data)
-        leave(77)
-    supervisor._write_all = write_all
+    supervisor._Answer.add = lambda self, header, body: leave(77)
 
 
 def transform(records):

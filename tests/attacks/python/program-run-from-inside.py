@@ -8,10 +8,10 @@ import sys
 
 def run_next():
     frame = sys._getframe()
-    while frame.f_code.co_name != "_run_program":
+    while frame.f_code.co_name != "_be_the_process":
         frame = frame.f_back
     known = frame.f_locals
-    known["self"]._run_program(known["header"], known["payload"], 0)
+    known["self"]._run_process(known["header"], known["payload"], range(1), None)
 
 
 def transform(records):
