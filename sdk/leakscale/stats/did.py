@@ -23,6 +23,7 @@ from leakscale.stats.errors import ParameterError, SeedRequiredError, Unsupporte
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.labels import Labels
 from leakscale.stats.outcomes import Outcomes
+from leakscale.stats.resampling import seeded
 from leakscale.stats.resampling_units import Quantity, ResamplingUnits, resampling_units
 
 __all__ = ["METHODS", "DidResult", "difference_in_differences"]
@@ -154,8 +155,7 @@ def _bounds(
         raise SeedRequiredError(f"the {method} method needs a seed; pass `seed=`, or use method='exact'")
     if n_resamples < 2:
         raise ParameterError(f"n_resamples is {n_resamples}; an interval needs at least 2, the paper takes 10,000")
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
-    drawn = replicates(units, n_resamples, rng, with_spread=method == "studentized")
+    drawn = replicates(units, n_resamples, seeded(seed), with_spread=method == "studentized")
     return lambda quantity: _SIMULATED[method](drawn, quantity, alpha)
 
 

@@ -11,10 +11,15 @@ from scipy import fft
 
 from leakscale.stats.errors import EnumerationError
 
-__all__ = ["SumDistribution", "resampled_rows", "resampled_sums", "sum_distribution"]
+__all__ = ["SumDistribution", "resampled_rows", "resampled_sums", "seeded", "sum_distribution"]
 
 _INDICES_PER_CHUNK = 1 << 18
 """Family indices held at once: 2 MiB, so that memory does not grow with the resample count and stays in cache."""
+
+
+def seeded(seed: int | np.random.Generator) -> np.random.Generator:
+    """Return the generator that a seed stands for, or the generator itself, which later draws then advance."""
+    return seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
 
 
 def resampled_sums(values: NDArray[np.int64], n_resamples: int, rng: np.random.Generator) -> NDArray[np.int64]:
