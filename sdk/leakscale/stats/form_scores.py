@@ -28,6 +28,8 @@ class FormScores:
     """Shape (parents, 1 + K): whether the form has a score."""
     form_counts: NDArray[np.int64]
     """Forms with a score, original included, shape (parents,); at least 2."""
+    rows: NDArray[np.int64]
+    """Row number of each parent in the scores given, shape (parents,)."""
     excluded_count: int
     """Parents left out, because the original or every fresh form has no score."""
 
@@ -43,14 +45,15 @@ class FormScores:
         if scores.ndim != 2 or scores.shape[1] < 2:
             raise ScoreError(f"scores have shape {scores.shape}; pass (parents, 1 + K), column 0 the original")
         given = scores.shape[0]
+        rows = np.arange(given)
         present = ~np.isnan(scores)
         if not present.all():
             kept = present[:, 0] & present[:, 1:].any(axis=1)
-            scores, present = np.where(present, scores, 0.0)[kept], present[kept]
-        if scores.shape[0] == 0:
+            scores, present, rows = np.where(present, scores, 0.0)[kept], present[kept], rows[kept]
+        if rows.size == 0:
             raise EmptySampleError("no parent has both an original and a fresh form; there is nothing to relabel")
         counts = np.count_nonzero(present, axis=1)
-        return cls(*_on_lattice(scores, present), present, counts, given - scores.shape[0])
+        return cls(*_on_lattice(scores, present), present, counts, rows, given - rows.size)
 
     @property
     def parent_count(self) -> int:

@@ -48,14 +48,21 @@ def law_of_sum(summands: Sequence[Summand]) -> SumDistribution:
     for term in summands:
         places = [(value - term.values[0]) // step for value in term.values]
         if len(places) == 2:
-            law = np.convolve(law, _spread(_power(np.array(term.weights), term.copies), places[1]))
+            binomial = _power(np.array(term.weights), term.copies)
+            law = (
+                np.convolve(law, binomial)
+                if places[1] == 1
+                else _plus(law, _multiples(places[1], term.copies), binomial)
+            )
         else:
             for _ in range(term.copies):
                 law = _plus(law, places, term.weights)
     return SumDistribution(first, step, law)
 
 
-def _plus(law: NDArray[np.float64], places: Sequence[int], weights: Sequence[float]) -> NDArray[np.float64]:
+def _plus(
+    law: NDArray[np.float64], places: Sequence[int], weights: Sequence[float] | NDArray[np.float64]
+) -> NDArray[np.float64]:
     total = np.zeros(law.size + places[-1])
     for place, weight in zip(places, weights, strict=True):
         total[place : place + law.size] += weight * law
@@ -74,13 +81,9 @@ def _power(law: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     return result
 
 
-def _spread(law: NDArray[np.float64], stride: int) -> NDArray[np.float64]:
-    """Place the probabilities of 0, 1, 2, ... at 0, stride, 2 * stride, ..."""
-    if stride == 1:
-        return law
-    spread = np.zeros((law.size - 1) * stride + 1)
-    spread[::stride] = law
-    return spread
+def _multiples(stride: int, count: int) -> range:
+    """Return 0, stride, ..., count * stride."""
+    return range(0, count * stride + 1, stride)
 
 
 def _check_size(summands: Sequence[Summand], step: int) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from leakscale.stats.errors import ParameterError
 from leakscale.stats.resampling import SumDistribution
 
-__all__ = ["Alternative", "TestResult", "TestState", "exact_p_value"]
+__all__ = ["LEAST_P", "Alternative", "TestResult", "TestState", "exact_p_value"]
 
-_LEAST_P: Final = float(np.finfo(np.float64).tiny)
+LEAST_P: Final = float(np.finfo(np.float64).tiny)
 """2.2e-308: what a p-value that underflows is reported as, because no exact p-value is 0."""
 
 
@@ -43,6 +43,8 @@ class TestState(enum.StrEnum):
     INFORMATIVE = "informative"
     NO_VARIATION = "no_variation"
     """Nothing in the data can vary under the null: p is 1, and that is no support for the null."""
+    CONSTANT = "constant"
+    """All observations are equal, so there is no variance to measure them against: p is 1 by convention."""
     SINGLE_OBSERVATION = "single_observation"
     """One observation has no variance: p is 1, and that is no support for the null."""
 
@@ -56,7 +58,7 @@ class TestResult:
     __test__: ClassVar[bool] = False
 
     statistic: float
-    """What was tested, in the unit that `statistic_name` tells."""
+    """What was tested, in the unit that `statistic_name` tells; 0 in a state in which it is undefined."""
     statistic_name: str
     p_value: float
     """In (0, 1]; never 0."""
@@ -125,7 +127,7 @@ def exact_p_value(law: SumDistribution, observed: int, alternative: Alternative,
     half_ties = tied / 2 if is_mid_p else 0.0
     # Each side is precise relative to itself; the smaller one decides how precise the answer is.
     p_value = 1 - within - half_ties if within < 0.5 else beyond + tied - half_ties
-    return min(max(p_value, _LEAST_P), 1.0)
+    return min(max(p_value, LEAST_P), 1.0)
 
 
 def _mass(law: SumDistribution, low: int | None, high: int | None) -> float:
