@@ -4,10 +4,16 @@ Counts stay integers until the last division, no global random state is read or 
 interval says so in a typed state instead of a NaN.
 """
 
+from leakscale.stats.assumption_gate import AssumptionGate, GateVerdict, assumption_gate
 from leakscale.stats.claims import Claim, ClaimVerdict, claim_rule
 from leakscale.stats.control_banks import ControlBankSize, ControlReadings, control_bank_size_for, control_readings
+from leakscale.stats.controls import ManipulationCheck, NegativeControl, manipulation_check, negative_control_run
 from leakscale.stats.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
+from leakscale.stats.correlations import Correlation, PooledCorrelation, depth_correlation, pooled_depth_correlation
+from leakscale.stats.crossed import CrossedSummary, crossed_contrast, crossed_summary, interaction_contrast
+from leakscale.stats.depth import DepthComparison, FormPair, comparable_depth
 from leakscale.stats.designs import FinitePopulationDesign, Stratum
+from leakscale.stats.detectors import CleanEvalScore, PacostResult, clean_eval_score, pacost_test
 from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
     DesignError,
@@ -25,15 +31,24 @@ from leakscale.stats.errors import (
     UnsupportedMethodError,
 )
 from leakscale.stats.exact_coverage import exact_coverage
+from leakscale.stats.fieller import RatioSet, RatioShape, fieller
 from leakscale.stats.gaps import Gaps, paired_gap
+from leakscale.stats.gate_planning import gate_resolution, gate_size, register_gate
 from leakscale.stats.guardrails import Guardrail, GuardrailReason, guardrail, guardrail_bounds
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
+from leakscale.stats.leave_one_out import LeaveOneGroupOut, leave_one_group_out
+from leakscale.stats.marginals import Marginals, marginals
 from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci, mean_half_width
 from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
+from leakscale.stats.near_copies import DropComparison, GroupComparison, compare_flagged, drop_and_recompute
 from leakscale.stats.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
 from leakscale.stats.outcomes import Outcomes
 from leakscale.stats.placebo import PlaceboIdentity, placebo_identity
+from leakscale.stats.pooled_effects import PooledEffects, pooled_effects
+from leakscale.stats.profiles import FamilyProfile, Quartiles, family_profile
 from leakscale.stats.randomization import randomization_test
+from leakscale.stats.seed_replication import SeedReplication, SeedSpread, seed_replication
+from leakscale.stats.selection import SelectedGain, selected_gain
 from leakscale.stats.sensitivity import (
     RHO_GRID,
     RHO_HEADLINE,
@@ -44,7 +59,11 @@ from leakscale.stats.sensitivity import (
     sensitivity_interval,
 )
 from leakscale.stats.sensitivity_components import COMBINATIONS, COMPONENTS, CONTROLS
+from leakscale.stats.shares import TransferShare, Withheld
 from leakscale.stats.significance import Alternative, TestResult, TestState
+from leakscale.stats.similarity import NearCopies, find_near_copies
+from leakscale.stats.transfer import transfer_share
+from leakscale.stats.visible_gap import VisibleGap, gap_movement, visible_gap
 
 __all__ = [
     "ADJUSTMENTS",
@@ -55,60 +74,114 @@ __all__ = [
     "RHO_GRID",
     "RHO_HEADLINE",
     "Alternative",
+    "AssumptionGate",
     "BreakdownRadius",
     "Claim",
     "ClaimVerdict",
+    "CleanEvalScore",
     "ControlBankSize",
     "ControlReadings",
     "CooccurrenceResult",
+    "Correlation",
+    "CrossedSummary",
+    "DepthComparison",
     "DesignError",
     "DidResult",
+    "DropComparison",
     "EmptyCellError",
     "EmptySampleError",
     "EnumerationError",
+    "FamilyProfile",
     "FinitePopulationDesign",
+    "FormPair",
     "GammaSensitivity",
     "Gaps",
+    "GateVerdict",
+    "GroupComparison",
     "Guardrail",
     "GuardrailReason",
     "Interval",
     "IntervalState",
     "IntervalUnit",
+    "LeaveOneGroupOut",
+    "ManipulationCheck",
+    "Marginals",
     "MeanBounds",
     "MonteCarloCheck",
+    "NearCopies",
+    "NegativeControl",
     "NoInformationError",
     "OutcomeError",
     "Outcomes",
+    "PacostResult",
     "PairingError",
     "ParameterError",
     "PlaceboIdentity",
+    "PooledCorrelation",
+    "PooledEffects",
+    "Quartiles",
+    "RatioSet",
+    "RatioShape",
     "ScoreError",
+    "SeedReplication",
     "SeedRequiredError",
+    "SeedSpread",
+    "SelectedGain",
     "SensitivityCurve",
     "StatisticsError",
     "Stratum",
     "TestResult",
     "TestState",
+    "TransferShare",
     "UnderpoweredGateError",
     "UnsupportedMethodError",
+    "VisibleGap",
+    "Withheld",
     "adjust_pvalues",
+    "assumption_gate",
     "breakdown_radius",
     "claim_rule",
+    "clean_eval_score",
+    "comparable_depth",
+    "compare_flagged",
     "conditional_odds_ratio",
     "control_bank_size_for",
     "control_readings",
     "cooccurrence_test",
+    "crossed_contrast",
+    "crossed_summary",
+    "depth_correlation",
     "difference_in_differences",
+    "drop_and_recompute",
     "exact_coverage",
+    "family_profile",
+    "fieller",
+    "find_near_copies",
     "gamma_sensitivity",
+    "gap_movement",
+    "gate_resolution",
+    "gate_size",
     "guardrail",
     "guardrail_bounds",
+    "interaction_contrast",
+    "leave_one_group_out",
+    "manipulation_check",
+    "marginals",
     "mean_bounds",
     "mean_ci",
     "mean_half_width",
+    "negative_control_run",
+    "pacost_test",
     "paired_gap",
     "placebo_identity",
+    "pooled_depth_correlation",
+    "pooled_effects",
     "randomization_test",
+    "register_gate",
+    "seed_replication",
+    "selected_gain",
     "sensitivity_curve",
     "sensitivity_interval",
+    "transfer_share",
+    "visible_gap",
 ]
