@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -94,6 +95,14 @@ class FakeBackend:
     def close(self) -> None:
         for channel in self.started:
             channel.close()
+
+
+def wait_until(is_so: Callable[[], bool]) -> bool:
+    """Wait for what another thread does; return whether it did it in ten seconds."""
+    deadline = time.monotonic() + 10
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return is_so()
 
 
 @pytest.fixture
@@ -235,6 +244,31 @@ def test_a_lane_is_replaced_after_two_hundred_leases(a_job: Job) -> None:
             pool.run(a_job)
 
     assert len(backend.started) == 2
+
+
+def test_a_successor_waits_when_a_worker_is_due(a_job: Job) -> None:
+    """A job that had to wait for a container would take fifty times as long as its neighbours."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=1, lease_count_max=10) as pool:
+        for _ in range(9):
+            pool.run(a_job)
+        is_there = wait_until(lambda: len(backend.started) == 2)
+
+    assert is_there
+    assert all(channel.is_closed for channel in backend.started)
+
+
+def test_a_successor_that_does_not_start_costs_a_try_and_no_job(a_job: Job) -> None:
+    """What fails beside a job must not fail the next one."""
+    broken = FakeChannel(honest, greeting=b"x" * 64)
+    backend = FakeBackend(honest, broken, honest)
+
+    with SandboxPool(backend, lane_count=1, lease_count_max=10) as pool:
+        outcomes = [pool.run(a_job) for _ in range(12)]
+
+    assert len(set(outcomes)) == 1
+    assert len(backend.started) == 3
 
 
 def test_many_threads_share_the_lanes(a_job: Job) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["SandboxPool"]
 
 _ATTEMPT_COUNT_MAX = 3
+_SUCCESSOR_SHARE = 0.9
+"""Of a worker's leases, after which the next worker is started beside it: no job waits for one that was due."""
 _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
@@ -47,6 +49,8 @@ class SandboxPool:
         self._lease_count_max = lease_count_max
         self._backend = backend
         self._sessions: list[Session | None] = [None] * lane_count
+        self._successors: dict[int, Future[Session]] = {}
+        self._starters = ThreadPoolExecutor(lane_count, thread_name_prefix="sandbox-start")
         self._free = set(range(lane_count))
         self._changed = threading.Condition()
         self._identity: BackendIdentity | None = None
@@ -70,8 +74,7 @@ class SandboxPool:
             SandboxFault: If one does not start.
         """
         try:
-            with ThreadPoolExecutor(self.lane_count) as starters:
-                list(starters.map(self._session, range(self.lane_count)))
+            list(self._starters.map(self._session, range(self.lane_count)))
         except BaseException as error:
             self.close()
             if isinstance(error, LaneError):
@@ -90,6 +93,11 @@ class SandboxPool:
         self._is_closed = True
         for lane in range(self.lane_count):
             self._discard(lane)
+        self._starters.shutdown(cancel_futures=True)
+        for successor in self._successors.values():
+            if not successor.cancelled() and successor.exception() is None:
+                successor.result().close()
+        self._successors.clear()
         self._backend.close()
 
     def run(self, job: Job, *, lane: int | None = None) -> JobResult:
@@ -138,18 +146,24 @@ class SandboxPool:
                 self._changed.notify_all()
 
     def _session(self, lane: int) -> Session:
-        """Return the lane's session, started if there is none."""
+        """Return the lane's session; if there is none, the successor that waits, or a new one."""
         session = self._sessions[lane]
         if session is None:
-            session = Session(self._backend.start_lane(lane))
-            try:
-                self._check_identity(session)
-                if self._is_closed:
-                    raise LaneError("the pool is closed")
-            except BaseException:
-                session.close()
-                raise
-            self._sessions[lane] = session
+            successor = self._successors.pop(lane, None)
+            session = self._sessions[lane] = successor.result() if successor is not None else self._start(lane)
+        return session
+
+    def _start(self, lane: int) -> Session:
+        if self._is_closed:
+            raise LaneError("the pool is closed")
+        session = Session(self._backend.start_lane(lane))
+        try:
+            self._check_identity(session)
+            if self._is_closed:
+                raise LaneError("the pool is closed")
+        except BaseException:
+            session.close()
+            raise
         return session
 
     def _check_identity(self, session: Session) -> None:
@@ -169,8 +183,12 @@ class SandboxPool:
     def _retire(self, lane: int) -> None:
         """Replace a worker that served long enough, or whose program forged something."""
         session = self._sessions[lane]
-        if session is not None and (session.is_suspect or session.lease_count >= self._lease_count_max):
+        if session is None or self._is_closed:
+            return
+        if session.is_suspect or session.lease_count >= self._lease_count_max:
             self._discard(lane)
+        elif session.lease_count >= _SUCCESSOR_SHARE * self._lease_count_max and lane not in self._successors:
+            self._successors[lane] = self._starters.submit(self._start, lane)
 
     def _discard(self, lane: int) -> None:
         session = self._sessions[lane]
