@@ -1,4 +1,4 @@
-"""Time certification of the demo's families, through the server, against starting a hardened container for each candidate.
+"""Time certification through the server against starting a hardened container for each candidate.
 
     python bench/certify_served.py [--families-per-cell 8] [--sample 6]
 
