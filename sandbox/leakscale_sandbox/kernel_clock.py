@@ -29,6 +29,7 @@ _MADV_COLD = 20
 _CLOCK_MONOTONIC = 1
 _CLOCK_GETTIME = {"x86_64": 228, "aarch64": 113}
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_DATA_BYTES_MAX = 64 << 10
 
 
 class RunningClock:
@@ -98,13 +99,16 @@ class StoppedKernelClock:
         """Unmap the kernel's pages of data, which lie below its code and which nothing reads any more.
 
         They are known by what they are, since a jail has no /proc to look them up: pages that are no memory of this
-        process, so that the kernel refuses any advice on them.
+        process, so that the kernel refuses any advice on them. One that refuses it on ordinary memory too (before 5.4,
+        or another than Linux) keeps them: what they are cannot be told there.
 
         Raises:
             OSError: If the kernel refuses to remove them.
         """
         first = self._address
-        while self._takes_no_advice(first - _PAGE_BYTES):
+        if self._takes_no_advice(first):
+            return
+        while self._takes_no_advice(first - _PAGE_BYTES) and self._address - first < _DATA_BYTES_MAX:
             first -= _PAGE_BYTES
         if first < self._address and self._libc.munmap(first, self._address - first):
             raise OSError(ctypes.get_errno(), "the kernel's clock data cannot be removed")
