@@ -5,6 +5,7 @@ interval says so in a typed state instead of a NaN.
 """
 
 from leakscale.stats.assumption_gate import AssumptionGate, GateVerdict, assumption_gate
+from leakscale.stats.budgets import BudgetCurve, BudgetPoint, budget_curve
 from leakscale.stats.claims import Claim, ClaimVerdict, claim_rule
 from leakscale.stats.control_banks import ControlBankSize, ControlReadings, control_bank_size_for, control_readings
 from leakscale.stats.controls import ManipulationCheck, NegativeControl, manipulation_check, negative_control_run
@@ -13,6 +14,7 @@ from leakscale.stats.correlations import Correlation, PooledCorrelation, depth_c
 from leakscale.stats.crossed import CrossedSummary, crossed_contrast, crossed_summary, interaction_contrast
 from leakscale.stats.depth import DepthComparison, FormPair, comparable_depth
 from leakscale.stats.designs import FinitePopulationDesign, Stratum
+from leakscale.stats.detection import RULES, DetectionRate, detection_rate
 from leakscale.stats.detectors import CleanEvalScore, PacostResult, clean_eval_score, pacost_test
 from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
@@ -44,7 +46,9 @@ from leakscale.stats.near_copies import DropComparison, GroupComparison, compare
 from leakscale.stats.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
 from leakscale.stats.outcomes import Outcomes
 from leakscale.stats.placebo import PlaceboIdentity, placebo_identity
+from leakscale.stats.planning import AuditSize, approximate_power, size_for
 from leakscale.stats.pooled_effects import PooledEffects, pooled_effects
+from leakscale.stats.power import MinimumDetectableEffect, minimum_detectable_effect
 from leakscale.stats.profiles import FamilyProfile, Quartiles, family_profile
 from leakscale.stats.randomization import randomization_test
 from leakscale.stats.seed_replication import SeedReplication, SeedSpread, seed_replication
@@ -73,9 +77,13 @@ __all__ = [
     "MEAN_METHODS",
     "RHO_GRID",
     "RHO_HEADLINE",
+    "RULES",
     "Alternative",
     "AssumptionGate",
+    "AuditSize",
     "BreakdownRadius",
+    "BudgetCurve",
+    "BudgetPoint",
     "Claim",
     "ClaimVerdict",
     "CleanEvalScore",
@@ -86,6 +94,7 @@ __all__ = [
     "CrossedSummary",
     "DepthComparison",
     "DesignError",
+    "DetectionRate",
     "DidResult",
     "DropComparison",
     "EmptyCellError",
@@ -107,6 +116,7 @@ __all__ = [
     "ManipulationCheck",
     "Marginals",
     "MeanBounds",
+    "MinimumDetectableEffect",
     "MonteCarloCheck",
     "NearCopies",
     "NegativeControl",
@@ -138,8 +148,10 @@ __all__ = [
     "VisibleGap",
     "Withheld",
     "adjust_pvalues",
+    "approximate_power",
     "assumption_gate",
     "breakdown_radius",
+    "budget_curve",
     "claim_rule",
     "clean_eval_score",
     "comparable_depth",
@@ -151,6 +163,7 @@ __all__ = [
     "crossed_contrast",
     "crossed_summary",
     "depth_correlation",
+    "detection_rate",
     "difference_in_differences",
     "drop_and_recompute",
     "exact_coverage",
@@ -170,6 +183,7 @@ __all__ = [
     "mean_bounds",
     "mean_ci",
     "mean_half_width",
+    "minimum_detectable_effect",
     "negative_control_run",
     "pacost_test",
     "paired_gap",
@@ -182,6 +196,7 @@ __all__ = [
     "selected_gain",
     "sensitivity_curve",
     "sensitivity_interval",
+    "size_for",
     "transfer_share",
     "visible_gap",
 ]
