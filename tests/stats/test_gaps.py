@@ -41,7 +41,7 @@ def test_one_fresh_form_may_come_as_a_vector() -> None:
 
 def test_missing_forms_leave_the_mean_and_are_counted() -> None:
     """A form that failed to parse must not become a wrong answer, nor vanish from the record."""
-    gaps = paired_gap([1, 1, math.nan, 1], [[1, math.nan], [1, 0], [1, 1], [math.nan, math.nan]])
+    gaps = paired_gap([1, 1, math.nan, 1], np.array([[1, math.nan], [1, 0], [1, 1], [math.nan, math.nan]]))
 
     assert [Fraction(n, gaps.denominator) for n in gaps.numerators.tolist()] == [0, Fraction(1, 2)]
     assert (gaps.missing_form_count, gaps.dropped_parent_count) == (1, 2)

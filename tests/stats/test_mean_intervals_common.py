@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.stats.mean_cases import ORDER_FREE, WITH_POPULATION_FORM, a_frame, a_sample, numerators
 
 from leakscale.stats import (
     MEAN_METHODS,
@@ -24,6 +23,8 @@ from leakscale.stats import (
     mean_ci,
     mean_half_width,
 )
+
+from .mean_cases import ORDER_FREE, WITH_POPULATION_FORM, a_frame, a_sample, numerators
 
 every_method = pytest.mark.parametrize("method", MEAN_METHODS)
 any_method = st.sampled_from(MEAN_METHODS)

@@ -28,7 +28,7 @@ DENOMINATOR_MAX = 32
 """Finest lattice: with 2q layers each layer gets alpha/(4q), and beyond this the interval is of no use to anybody."""
 
 _ROUNDING = 1e-10
-"""A tail probability this close to its level, relatively, counts as above it, which keeps the count plausible."""
+"""A tail probability this close to its level, relatively, counts as equal to it, which keeps the count plausible."""
 
 
 def layer_membership(numerators: NDArray[np.int64], denominator: int) -> NDArray[np.int64]:
@@ -93,7 +93,7 @@ def _least_mean(counts: NDArray[np.int64], n: int, population_size: int | None, 
 
 @lru_cache(maxsize=1 << 16)
 def least_plausible_count(x: int, n: int, population_size: int, level: float) -> int:
-    """Return the least M with P(at least x of the n sampled are among the M marked of N) > level.
+    """Return the least M with P(at least x of the n sampled are among the M marked of N) >= level.
 
     The tail grows with M, so a bisection over whole M finds it; x of the sampled are marked, so M starts at x.
     """
