@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from leakscale.stats import (
     NoInformationError,
     ScoreError,
     TestState,
+    adjust_pvalues,
     comparable_depth,
     compare_flagged,
     depth_correlation,
@@ -68,14 +70,15 @@ def test_flags_of_parents_without_a_gap_are_not_counted_as_dropped() -> None:
     assert (result.dropped_count, result.excluded_count, result.gap_without) == (1, 1, 0)
 
 
-def test_welch_agrees_with_scipy() -> None:
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+def test_welch_agrees_with_scipy(side: Literal["two-sided", "greater", "less"]) -> None:
     """Gaps of 21 flagged parents against 179 others, as in the paper."""
     bank = a_bank(seed=5)[0]
     flagged = flags(200, *range(21))
     gaps = bank[:, 0] - bank[:, 1:].mean(axis=1)
-    known = scipy_stats.ttest_ind(gaps[:21], gaps[21:], equal_var=False)
+    known = scipy_stats.ttest_ind(gaps[:21], gaps[21:], equal_var=False, alternative=side)
 
-    result = compare_flagged(bank, flagged)
+    result = compare_flagged(bank, flagged, alternative=side)
 
     assert result.test.p_value == pytest.approx(known.pvalue, rel=1e-9)
     assert result.test.statistic == pytest.approx(known.statistic, rel=1e-9)
@@ -118,6 +121,17 @@ def test_correlation_agrees_with_scipy() -> None:
     assert result.r == pytest.approx(known.statistic, abs=1e-12)
     assert result.p_value == pytest.approx(known.pvalue, rel=1e-9)
     assert str(result).startswith(f"r = {known.statistic:+.3f} over 200 parents")
+
+
+def test_perfect_correlation_has_a_p_value_above_zero_except_over_two_parents() -> None:
+    """Two points always lie on a line; more on a line are strong evidence, and still not certainty."""
+    line = np.array([[1, 0], [1, 1], [0, 1], [1, 1]])
+
+    two, four = depth_correlation([0.9, 0.5], line[:2]), depth_correlation([0.9, 0.5, 0.1, 0.5], line)
+
+    assert (two.r, two.p_value) == (1, 1)
+    assert four.r == pytest.approx(1)
+    assert 0 < four.p_value < 1e-10
 
 
 def test_copies_of_a_model_do_not_make_a_correlation_significant() -> None:
@@ -211,7 +225,8 @@ def test_pairs_of_forms_are_adjusted_for_their_number() -> None:
 
     assert [(pair.first, pair.second) for pair in result.pairs] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert [pair.parent_count for pair in result.pairs] == [30, 30, 29, 30, 29, 29]
-    assert all(pair.adjusted_p_value >= pair.p_value for pair in result.pairs)
+    by_holm = adjust_pvalues([pair.p_value for pair in result.pairs], method="holm")
+    assert [pair.adjusted_p_value for pair in result.pairs] == by_holm.tolist()
     assert result.pairs[0].p_value == pytest.approx(
         scipy_stats.wilcoxon(values[:, 0], values[:, 1], method="exact").pvalue, rel=1e-9
     )

@@ -202,20 +202,29 @@ def test_gamma_is_one_without_a_rejection() -> None:
 
     assert result.gamma == 1
     assert result.p_value > 0.05
+    assert "no rejection at 0.05 to explain" in str(result)
 
 
-def test_gamma_is_read_against_the_control_bank() -> None:
-    """A mismatch that the control bank shows without any exposure explains a rejection of that size."""
-    audited = a_rasch_bank(shift=0.9, seed=1)
-    level, shifted = a_rasch_bank(parents=400, seed=2), a_rasch_bank(parents=400, shift=0.9, seed=3)
+def test_balanced_bank_has_an_odds_ratio_of_one() -> None:
+    """The root lies at log G = 0, where floats are densest and a search for the last of them would not end."""
+    interval = conditional_odds_ratio([[1, 0], [0, 1], [1, 0], [0, 1]])
 
-    beyond, within = (gamma_sensitivity(audited, control=bank) for bank in (level, shifted))
+    assert interval.estimate == pytest.approx(1, abs=1e-12)
+    assert interval.low * interval.high == pytest.approx(1, rel=1e-9)
 
-    assert beyond.is_within_control is False
-    assert within.is_within_control is True
-    assert gamma_sensitivity(audited).is_within_control is None
-    assert "beyond what the control bank allows" in str(beyond)
-    assert json.loads(json.dumps(beyond.to_dict(), allow_nan=False))["control"]["unit"] == "ratio"
+
+@pytest.mark.parametrize(("side", "shift"), [("greater", 0.9), ("less", -0.9)])
+def test_gamma_is_read_against_the_control_bank(side: str, shift: float) -> None:
+    """A mismatch that the control bank shows without any exposure explains a rejection of that size and direction."""
+    audited = a_rasch_bank(shift=shift, seed=1)
+    banks = [a_rasch_bank(parents=400, shift=other, seed=2) for other in (0, shift, -shift)]
+
+    level, same, opposite = (gamma_sensitivity(audited, control=bank, alternative=side) for bank in banks)
+
+    assert (level.is_within_control, same.is_within_control, opposite.is_within_control) == (False, True, False)
+    assert gamma_sensitivity(audited, alternative=side).is_within_control is None
+    assert "beyond what the control bank allows" in str(level)
+    assert json.loads(json.dumps(level.to_dict(), allow_nan=False))["control"]["unit"] == "ratio"
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,17 @@ fresh forms; here it is their mean, because the gap averages over the same forms
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from leakscale.stats.errors import EmptySampleError, ScoreError
 from leakscale.stats.form_scores import FormScores
-from leakscale.stats.significance import LEAST_P, TestState
+from leakscale.stats.significance import TestState
 from leakscale.stats.similarity import parent_similarity
+from leakscale.stats.student import correlation_p_value
 
 __all__ = ["Correlation", "PooledCorrelation", "depth_correlation", "pooled_depth_correlation"]
 
@@ -145,8 +146,14 @@ def _correlation(similarity: NDArray[np.float64], gaps: NDArray[np.float64]) -> 
         state = TestState.SINGLE_OBSERVATION
     elif np.ptp(x) < _SAME or np.ptp(y) < _SAME:
         state = TestState.CONSTANT
-    r, p_value = None, 1.0
+    r: float | None = None
+    p_value = 1.0
     if state is TestState.INFORMATIVE:
-        result = stats.pearsonr(x, y)
-        r, p_value = float(result.statistic), max(float(result.pvalue), LEAST_P)
+        r = _pearson(x, y)
+        p_value = correlation_p_value(r, x.size)
     return Correlation(r, p_value, int(x.size), int(gaps.size - x.size), state)
+
+
+def _pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    return float(np.clip(x @ y / math.sqrt((x @ x) * (y @ y)), -1, 1))

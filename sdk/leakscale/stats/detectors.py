@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from leakscale.stats.errors import EmptySampleError, ScoreError
 from leakscale.stats.form_scores import FormScores
 from leakscale.stats.signed_rank import difference_lattice, signed_rank_test
-from leakscale.stats.significance import LEAST_P, Alternative, TestResult, TestState
+from leakscale.stats.significance import Alternative, TestResult, TestState
+from leakscale.stats.student import paired_t
 
 __all__ = ["CleanEvalScore", "PacostResult", "clean_eval_score", "pacost_test"]
 
@@ -185,8 +185,7 @@ def _t_test(first: NDArray[np.float64], second: NDArray[np.float64], side: Alter
         state = TestState.CONSTANT
     statistic, p_value = 0.0, 1.0
     if state is TestState.INFORMATIVE:
-        result = stats.ttest_rel(first, second, alternative=side.value)
-        statistic, p_value = float(result.statistic), max(float(result.pvalue), LEAST_P)
+        statistic, p_value = paired_t(first - second, side)
     return TestResult(
         statistic=statistic,
         statistic_name="t",

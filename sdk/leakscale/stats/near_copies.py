@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from leakscale.stats.errors import EmptySampleError, NoInformationError, ScoreError
 from leakscale.stats.form_scores import FormScores
-from leakscale.stats.significance import LEAST_P, Alternative, TestResult, TestState
+from leakscale.stats.significance import Alternative, TestResult, TestState
+from leakscale.stats.student import welch_t
 
 __all__ = ["DropComparison", "GroupComparison", "compare_flagged", "drop_and_recompute"]
 
@@ -159,8 +159,7 @@ def _welch(ours: NDArray[np.int64], others: NDArray[np.int64], side: Alternative
     elif np.ptp(ours) == 0 and np.ptp(others) == 0:
         state = TestState.CONSTANT
     else:
-        result = stats.ttest_ind(ours, others, equal_var=False, alternative=side.value)
-        statistic, p_value = float(result.statistic), max(float(result.pvalue), LEAST_P)
+        statistic, p_value = welch_t(ours, others, side)
     observations = int(ours.size + others.size)
     return TestResult(
         statistic=statistic,

@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from leakscale.stats.independent_sums import Summand, law_of_sum
 from leakscale.stats.significance import LEAST_P, Alternative, TestResult, TestState, exact_p_value
@@ -52,7 +51,7 @@ def signed_rank_test(
     """
     differences = difference_lattice(first, second)
     differences = differences[differences != 0]
-    doubled_ranks = np.rint(2 * rankdata(np.abs(differences))).astype(np.int64)
+    doubled_ranks = _doubled_ranks(np.abs(differences))
     observed = int((np.sign(differences) * doubled_ranks).sum())
     is_exact = differences.size <= EXACT_PAIRS_MAX
     return TestResult(
@@ -67,6 +66,12 @@ def signed_rank_test(
         excluded_count=excluded_count,
         state=TestState.INFORMATIVE if differences.size else TestState.NO_VARIATION,
     )
+
+
+def _doubled_ranks(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return twice the rank of each value; equal values share the mean of their ranks."""
+    _, places, copies = np.unique(values, return_inverse=True, return_counts=True)
+    return (2 * np.cumsum(copies) - copies + 1)[places]
 
 
 def _exact(doubled_ranks: NDArray[np.int64], observed: int, alternative: Alternative) -> float:
