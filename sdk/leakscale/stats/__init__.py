@@ -51,6 +51,7 @@ from leakscale.stats.pooled_effects import PooledEffects, pooled_effects
 from leakscale.stats.power import MinimumDetectableEffect, minimum_detectable_effect
 from leakscale.stats.profiles import FamilyProfile, Quartiles, family_profile
 from leakscale.stats.randomization import randomization_test
+from leakscale.stats.seed_contrast import SeedContrast, seed_contrast
 from leakscale.stats.seed_replication import SeedReplication, SeedSpread, seed_replication
 from leakscale.stats.selection import SelectedGain, selected_gain
 from leakscale.stats.sensitivity import (
@@ -133,6 +134,7 @@ __all__ = [
     "RatioSet",
     "RatioShape",
     "ScoreError",
+    "SeedContrast",
     "SeedReplication",
     "SeedRequiredError",
     "SeedSpread",
@@ -192,6 +194,7 @@ __all__ = [
     "pooled_effects",
     "randomization_test",
     "register_gate",
+    "seed_contrast",
     "seed_replication",
     "selected_gain",
     "sensitivity_curve",
