@@ -38,7 +38,9 @@ _ROUNDING = 1e-12
 """A bound this close to the mean gap holds it: the two are equal but for the last digits."""
 
 
-def exact_coverage(population: Mapping[float, int], n: int, *, method: str, alpha: float = 0.05) -> float:
+def exact_coverage(
+    population: Mapping[float, int], n: int, *, method: str, alpha: float = 0.05, denominator: int | None = None
+) -> float:
     """Return the probability that the interval of a simple random sample holds the mean gap of the population.
 
     Args:
@@ -47,17 +49,19 @@ def exact_coverage(population: Mapping[float, int], n: int, *, method: str, alph
         method: One of `MEAN_METHODS`. `betting` reads the draw order, so it is enumerated over orders, which is
             feasible for small samples only.
         alpha: Probability that the interval may leave outside.
+        denominator: Lattice of the gaps, K for right/wrong scores on K fresh forms; only `exact_hypergeometric` reads
+            it. None: the smallest that holds the gaps of the population.
 
     Raises:
         DesignError: If the sample is larger than the population, or a count is negative.
         EnumerationError: If there are more than `SAMPLES_MAX` samples to list.
         ParameterError, UnsupportedMethodError: As `mean_ci`.
-        ScoreError: If a gap lies outside [-1, 1].
+        ScoreError: If a gap lies outside [-1, 1] or off the lattice.
 
     A constant sample has a Wald interval of width 0, which covers only if the population is constant as well.
     """
     require_method(method, alpha)
-    frame = _Frame.of(population)
+    frame = _Frame.of(population, denominator)
     if n < 1:
         raise DesignError(f"the sample size is {n}; a sample has at least one parent")
     frame.design.require_sample(n)
@@ -66,11 +70,11 @@ def exact_coverage(population: Mapping[float, int], n: int, *, method: str, alph
     if method == "betting":
         return _coverage_over_orders(frame, n, alpha)
     _require_feasible(composition_count(frame.sizes, n), "compositions", "use a smaller sample or fewer distinct gaps")
-    covered = []
+    missed = []
     for counts, probabilities in compositions(frame.sizes, n):
         bounds = frame.bounds(counts, n, method, alpha)
-        covered.append(float(probabilities[_holds(bounds, frame.mean)].sum()))
-    return min(math.fsum(covered), 1.0)
+        missed.append(float(probabilities[~_holds(bounds, frame.mean)].sum()))
+    return max(1 - math.fsum(missed), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +86,7 @@ class _Frame:
     sizes: list[int]
 
     @classmethod
-    def of(cls, population: Mapping[float, int]) -> _Frame:
+    def of(cls, population: Mapping[float, int], denominator: int | None) -> _Frame:
         """Order the gaps by size, the most frequent last, because its count follows from the others."""
         if any(size < 0 for size in population.values()) or sum(population.values()) == 0:
             raise DesignError(
@@ -92,8 +96,8 @@ class _Frame:
         gaps = np.array([gap for _, gap in present], np.float64)
         if not np.isfinite(gaps).all() or np.abs(gaps).max() > 1:
             raise ScoreError("a gap of the population lies outside -1..1; gaps are differences of scores in 0..1")
-        denominator = common_denominator(gaps)
-        return cls(on_lattice(gaps, denominator), denominator, [size for size, _ in present])
+        scale = denominator or common_denominator(gaps)
+        return cls(on_lattice(gaps, scale), scale, [size for size, _ in present])
 
     @property
     def design(self) -> FinitePopulationDesign:
@@ -129,7 +133,7 @@ def _coverage_over_orders(frame: _Frame, n: int, alpha: float) -> float:
     possible = probabilities > 0
     draws = frame.numerators[orders[possible]]
     bounds = mean_bounds(draws, frame.denominator, frame.design, method="betting", alpha=alpha)
-    return min(math.fsum(probabilities[possible][_holds(bounds, frame.mean)]), 1.0)
+    return max(1 - math.fsum(probabilities[possible][~_holds(bounds, frame.mean)]), 0.0)
 
 
 def _require_feasible(count: int, kind: str, remedy: str) -> None:
