@@ -196,6 +196,17 @@ def test_gamma_is_the_lower_bound_at_twice_the_level() -> None:
     assert gamma_sensitivity(bank).gamma == pytest.approx(conditional_odds_ratio(bank, alpha=0.1).low, rel=1e-9)
 
 
+def test_p_value_of_an_overwhelming_shift_is_that_of_the_relabelling_test() -> None:
+    """At G = 1 the law lies far from the one at the estimate; tilting one into the other would underflow."""
+    bank = a_bank_with((3, 1, 400, 395))
+    tail = sum(math.comb(400, j) * 2 ** (400 - j) for j in range(395, 401))
+
+    result = gamma_sensitivity(bank)
+
+    assert result.p_value == pytest.approx(tail / 3**400, rel=1e-9)
+    assert result.p_value == pytest.approx(randomization_test(bank, alternative="greater").p_value, rel=1e-9)
+
+
 def test_gamma_is_one_without_a_rejection() -> None:
     """There is nothing to explain away."""
     result = gamma_sensitivity(a_rasch_bank(shift=-0.5))

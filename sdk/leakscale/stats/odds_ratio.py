@@ -14,81 +14,16 @@ Source: METHODS 13.3. The conditional likelihood is that of Rasch models and of 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from leakscale.stats.errors import NoInformationError, ParameterError, ScoreError
-from leakscale.stats.form_scores import FormScores
-from leakscale.stats.independent_sums import Summand, law_of_sum
+from leakscale.stats.discordant import DiscordantParents
+from leakscale.stats.errors import ParameterError
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
-from leakscale.stats.significance import Alternative
+from leakscale.stats.significance import Alternative, exact_p_value
 
 __all__ = ["GammaSensitivity", "conditional_odds_ratio", "gamma_sensitivity"]
-
-_HALVINGS: Final = 64
-"""Of an interval of log G, which leaves less than one rounding error."""
-
-
-@dataclass(frozen=True, slots=True)
-class _DiscordantParents:
-    """Parents with some forms right and some wrong; the others say nothing about G."""
-
-    odds: tuple[float, ...]
-    """Distinct odds t / (m - t) that the original is correct at G = 1."""
-    copies: tuple[int, ...]
-    """Parents with these odds."""
-    correct_count: int
-    """Parents among them whose original is correct."""
-
-    @property
-    def count(self) -> int:
-        return sum(self.copies)
-
-    def mirrored(self) -> _DiscordantParents:
-        """Exchange right and wrong, so that G becomes 1 / G."""
-        return _DiscordantParents(tuple(1 / odds for odds in self.odds), self.copies, self.count - self.correct_count)
-
-    def expected(self, log_gamma: float) -> float:
-        """Return the expected number of correct originals."""
-        return sum(
-            copies / (1 + math.exp(-log_gamma) / odds) for odds, copies in zip(self.odds, self.copies, strict=True)
-        )
-
-    def likelihood_root(self) -> float:
-        """Return the log G at which the expected number of correct originals is the observed one.
-
-        An observed number at either end, whose root is infinite, is moved half a parent inwards.
-        """
-        target = min(max(self.correct_count, 0.5), self.count - 0.5)
-        reach = math.log(4 * self.count * max(*self.odds, 1 / min(self.odds)))
-        return _root(lambda log_gamma: self.expected(log_gamma) - target, -reach, reach)
-
-    def upper_tail(self) -> Callable[[float], float]:
-        """Return log G -> P(at least as many correct originals as observed), which rises from 0 to 1.
-
-        The law is convolved once, at the likelihood root, and tilted to other G: in an exponential family the
-        probability of j correct originals is proportional to its value there times the ratio of the two G to the j.
-        """
-        centre = self.likelihood_root()
-        probabilities = [odds / (odds + math.exp(-centre)) for odds in self.odds]
-        law = law_of_sum(
-            [Summand((0, 1), (1 - p, p), copies) for p, copies in zip(probabilities, self.copies, strict=True)]
-        )
-        with np.errstate(divide="ignore"):  # far tails may underflow to 0, and stay there
-            logs = np.log(law.probabilities)
-        correct = np.arange(logs.size)
-
-        def tail(log_gamma: float) -> float:
-            tilted = logs + (log_gamma - centre) * correct
-            weights = np.exp(tilted - tilted.max())
-            return float(weights[self.correct_count :].sum() / weights.sum())
-
-        return tail
 
 
 def conditional_odds_ratio(correct: ArrayLike, *, alpha: float = 0.05) -> Interval:
@@ -115,10 +50,10 @@ def conditional_odds_ratio(correct: ArrayLike, *, alpha: float = 0.05) -> Interv
     Source: METHODS 13.3.
     """
     _require_alpha(alpha)
-    parents = _discordant(correct)
-    low = math.exp(_upper_tail_root(parents, alpha / 2)) if parents.correct_count > 0 else 0.0
+    parents = DiscordantParents.of(correct)
+    low = math.exp(parents.upper_tail_root(alpha / 2)) if parents.correct_count > 0 else 0.0
     mirrored = parents.mirrored()
-    high = math.exp(-_upper_tail_root(mirrored, alpha / 2)) if mirrored.correct_count > 0 else math.inf
+    high = math.exp(-mirrored.upper_tail_root(alpha / 2)) if mirrored.correct_count > 0 else math.inf
     return Interval(
         estimate=_estimate(parents),
         low=low,
@@ -204,11 +139,11 @@ def gamma_sensitivity(
     side = Alternative.of(alternative)
     if side is Alternative.TWO_SIDED:
         raise ParameterError("a mismatch has a direction; pass alternative='greater' or 'less' with a one-sided alpha")
-    parents = _discordant(correct)
+    parents = DiscordantParents.of(correct)
     directed = parents if side is Alternative.GREATER else parents.mirrored()
-    p_value = directed.upper_tail()(0.0)
+    p_value = exact_p_value(directed.law(0.0), directed.correct_count, Alternative.GREATER)
     return GammaSensitivity(
-        gamma=math.exp(_upper_tail_root(directed, alpha)) if p_value <= alpha else 1.0,
+        gamma=math.exp(directed.upper_tail_root(alpha)) if p_value <= alpha else 1.0,
         p_value=p_value,
         alternative=side,
         alpha=alpha,
@@ -217,43 +152,10 @@ def gamma_sensitivity(
     )
 
 
-def _discordant(correct: ArrayLike) -> _DiscordantParents:
-    forms = FormScores.of(correct)
-    if forms.denominator != 1:
-        raise ScoreError("a score is neither 0 nor 1; an odds ratio needs right and wrong, so grade with a threshold")
-    totals, counts = forms.totals, forms.form_counts
-    differs = (totals > 0) & (totals < counts)
-    if not differs.any():
-        raise NoInformationError("no parent has forms that differ; the bank says nothing about an odds ratio")
-    wrong = (counts - totals)[differs]
-    odds = Counter((totals[differs] / wrong).tolist())
-    return _DiscordantParents(tuple(odds), tuple(odds.values()), int(forms.numerators[differs, 0].sum()))
-
-
-def _estimate(parents: _DiscordantParents) -> float:
+def _estimate(parents: DiscordantParents) -> float:
     if parents.correct_count == 0:
         return 0.0
     return math.inf if parents.correct_count == parents.count else math.exp(parents.likelihood_root())
-
-
-def _upper_tail_root(parents: _DiscordantParents, level: float) -> float:
-    """Return the log G at which the upper tail has this probability; at least one original must be correct."""
-    tail = parents.upper_tail()
-    reach = 1.0
-    while tail(-reach) > level or tail(reach) < level:
-        reach *= 2
-    return _root(lambda log_gamma: tail(log_gamma) - level, -reach, reach)
-
-
-def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
-    """Halve the interval around the sign change; `scipy.optimize` needs fewer steps, and 0.1 s to import."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if increasing(middle) < 0:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
 
 
 def _require_alpha(alpha: float) -> None:
