@@ -38,6 +38,17 @@ class FormPair:
     parent_count: int
     """Parents that have both forms."""
 
+    def to_dict(self) -> dict[str, float | int]:
+        """Return the fields as JSON-ready values."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "mean_difference": self.mean_difference,
+            "p_value": self.p_value,
+            "adjusted_p_value": self.adjusted_p_value,
+            "parent_count": self.parent_count,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class DepthComparison:
@@ -63,17 +74,7 @@ class DepthComparison:
         return {
             "mean_similarities": list(self.mean_similarities),
             "largest_difference": self.largest_difference,
-            "pairs": [
-                {
-                    "first": pair.first,
-                    "second": pair.second,
-                    "mean_difference": pair.mean_difference,
-                    "p_value": pair.p_value,
-                    "adjusted_p_value": pair.adjusted_p_value,
-                    "parent_count": pair.parent_count,
-                }
-                for pair in self.pairs
-            ],
+            "pairs": [pair.to_dict() for pair in self.pairs],
             "method": self.method,
         }
 

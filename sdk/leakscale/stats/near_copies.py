@@ -95,6 +95,7 @@ class GroupComparison:
     flagged_count: int
     rest_count: int
     test: TestResult
+    method: str = "mean gaps of two groups, Welch's t test"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON-ready values."""
@@ -104,6 +105,7 @@ class GroupComparison:
             "flagged_count": self.flagged_count,
             "rest_count": self.rest_count,
             "test": self.test.to_dict(),
+            "method": self.method,
         }
 
     def __str__(self) -> str:
