@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leakscale.stats import NoInformationError, Outcomes, difference_in_differences, selected_gain
+from leakscale.stats import DidResult, NoInformationError, Outcomes, difference_in_differences, selected_gain
 
 
 def test_selection_makes_up_a_gain_where_nothing_was_planted() -> None:
@@ -13,7 +13,7 @@ def test_selection_makes_up_a_gain_where_nothing_was_planted() -> None:
     rng = np.random.Generator(np.random.PCG64(1))
     luck = rng.random((2, 2, 2000))  # group, state, parent: shared by all forms of a parent
 
-    def result(forms: int):  # type: ignore[no-untyped-def]
+    def result(forms: int) -> DidResult:
         arms = [
             Outcomes(rng.binomial(forms, luck[group, 0]), rng.binomial(forms, luck[group, 1]), forms)
             for group in (0, 1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from leakscale.stats import (
+    DidResult,
     IntervalState,
     Outcomes,
     PairingError,
@@ -20,7 +21,7 @@ from leakscale.stats import (
 from .exposure_cases import an_outcomes
 
 
-def two_results(ids: list[str] | None = None):  # type: ignore[no-untyped-def]
+def two_results(ids: list[str] | None = None) -> tuple[DidResult, DidResult]:
     public = difference_in_differences(
         an_outcomes(draws=1, seed=1, ids=ids), an_outcomes(draws=1, lift=0.5, seed=2, ids=ids), method="exact"
     )
