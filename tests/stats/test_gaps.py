@@ -130,9 +130,20 @@ def test_taken_parents_keep_their_scores() -> None:
 
 
 def test_gaps_cannot_be_changed_after_the_fact() -> None:
-    """Two intervals on the same object must be on the same data."""
+    """Two intervals on the same object must be on the same data; the caller's own array stays the caller's."""
+    mine = np.array([1, 0])
+    gaps = Gaps(mine, 2)
+    mine[0] = 2
+
+    assert gaps.numerators.tolist() == [1, 0]
     with pytest.raises(ValueError, match="read-only"):
-        Gaps.of([0.5, 0]).numerators[0] = 0
+        gaps.numerators[0] = 0
+
+
+def test_shares_are_not_taken_for_numerators() -> None:
+    """Half a point cut to a whole number would be a gap of zero."""
+    with pytest.raises(ScoreError, match="pass whole numbers"):
+        Gaps(np.array([0.5, 1.0]), 2)
 
 
 def test_gaps_travel_between_processes_and_into_json() -> None:

@@ -119,7 +119,7 @@ def test_strata_are_guarded_by_their_own_forms() -> None:
     """The thresholds count parents of the whole audit; both intervals are the stratified ones."""
     design = FinitePopulationDesign(1000, {"a": Stratum(600), "b": Stratum(400)})
     sample = gaps_with(100, 40)
-    labelled = Gaps(sample.numerators.copy(), 2, ("a", "b") * 50)
+    labelled = Gaps(sample.numerators, 2, ("a", "b") * 50)
 
     result = guardrail(labelled, design)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from leakscale.stats import (
     MEAN_METHODS,
@@ -18,6 +19,7 @@ from leakscale.stats import (
     Gaps,
     IntervalState,
     ParameterError,
+    ScoreError,
     UnsupportedMethodError,
     mean_bounds,
     mean_ci,
@@ -202,6 +204,13 @@ def test_settings_that_mean_nothing_are_refused(
     arguments = {"gaps": a_sample(), "design": a_frame(), **settings}
     with pytest.raises(error, match=words):
         mean_ci(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("table", [np.zeros(5, np.int64), np.zeros((5, 0), np.int64), np.zeros((2, 3))])
+def test_samples_that_are_no_table_of_numerators_are_refused(table: NDArray[np.int64]) -> None:
+    """Shares passed for numerators would be read as gaps a hundred times too small."""
+    with pytest.raises(ScoreError, match="whole numerators"):
+        mean_bounds(table, 2, a_frame(), method="hoeffding")
 
 
 def test_half_width_of_a_method_without_a_formula_is_refused() -> None:

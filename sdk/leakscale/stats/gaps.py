@@ -44,13 +44,15 @@ class Gaps:
     """Parents without a gap, because the original or every fresh form has no score."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "numerators", _frozen(self.numerators))
+        if self.original_numerators is not None:
+            object.__setattr__(self, "original_numerators", _frozen(self.original_numerators))
         if self.numerators.size == 0:
             raise EmptySampleError("no parent item has a gap; a mean of nothing is undefined, not zero")
         if int(np.abs(self.numerators).max()) > self.denominator:
             raise ScoreError(f"a gap lies outside -1..1 over the denominator {self.denominator}; check the scores")
         if self.strata is not None and len(self.strata) != self.count:
             raise DesignError(f"{len(self.strata)} stratum names for {self.count} gaps; give each parent one")
-        self.numerators.flags.writeable = False
 
     @classmethod
     def of(cls, values: ArrayLike, *, denominator: int | None = None, strata: Sequence[str] | None = None) -> Gaps:
@@ -169,6 +171,15 @@ class Gaps:
         if self.dropped_parent_count:
             text += f", {self.dropped_parent_count} parents without a gap"
         return text
+
+
+def _frozen(numerators: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Copy whole numbers into an array that nobody can change, without freezing the caller's own."""
+    if numerators.size and numerators.dtype.kind not in "iu":
+        raise ScoreError(f"numerators have dtype {numerators.dtype}; pass whole numbers, or gaps to `Gaps.of`")
+    copy = np.array(numerators, np.int64)
+    copy.flags.writeable = False
+    return copy
 
 
 _SQUARES_FIT = 10**5

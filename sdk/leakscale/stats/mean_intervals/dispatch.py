@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leakscale.stats.designs import FinitePopulationDesign
-from leakscale.stats.errors import ParameterError, UnsupportedMethodError
+from leakscale.stats.errors import ParameterError, ScoreError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.mean_intervals.betting import betting_bounds
@@ -106,8 +106,14 @@ def mean_bounds(
 
     Raises:
         DesignError, ParameterError, UnsupportedMethodError: As `mean_ci`.
+        ScoreError: If the samples are no table of whole numbers with at least one gap in a row.
     """
     require_method(method, alpha)
+    if numerators.ndim != 2 or numerators.shape[1] == 0 or numerators.dtype.kind not in "iu":
+        raise ScoreError(
+            f"samples have shape {numerators.shape} and dtype {numerators.dtype}; pass whole numerators of shape "
+            "(samples, n)"
+        )
     if design.strata is not None:
         raise UnsupportedMethodError("samples in bulk are simple random samples; use `mean_ci` where there are strata")
     totals = SampleTotals.of(numerators, denominator)
