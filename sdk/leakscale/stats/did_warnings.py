@@ -4,8 +4,8 @@ A bootstrap knows only the changes that occur in the sample. With 16 families ag
 95 % covers .905 for two-humped changes and .553 where jumps are rare: a group without a single jump shows no variation
 at all, and no way of resampling can repair that.
 
-Source: METHODS 13.5. The two thresholds are from simulation: smooth changes in 32 families against 32 cover .94, and
-with 8 jumping families of 64 or 128 coverage is .94 to .95.
+Source: METHODS 13.5. The two thresholds are from simulation: the percentile interval covers .93 to .94 in 32 families
+against 32, .95 to .96 in 64 against 64, and with about 8 jumping families of 64 or 128 it covers .94 to .95.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from leakscale.stats.resampling_units import ResamplingUnits
 __all__ = ["FEW_CHANGED", "SMALL_GROUP", "warnings_about"]
 
 SMALL_GROUP = 32
-"""Units of a condition below which the percentile interval at 95 % was seen to cover less than 94 % for smooth data."""
+"""Units of a condition below which the percentile interval at 95 % was seen to cover less than 93 %."""
 FEW_CHANGED = 10
 """Units that differ from the commonest change, below which coverage was seen to fall under 94 % at any size."""
 

@@ -1,7 +1,7 @@
 """The set of ratios of two means that the data do not reject, which can be an interval, two rays, or everything.
 
-Source: Fieller 1954; METHODS 13.7 (coverage .946 to .953, where the percentile interval of the ratio covers .574 once
-the denominator is small).
+Source: Fieller 1954; METHODS 13.7 (coverage .946 to .953, where a plain percentile interval of the ratio covers .574
+once the denominator is small).
 """
 
 from __future__ import annotations

@@ -45,8 +45,7 @@ def transfer_share(
         public: Effect on the public form. C2 are the exposed parents, C0 the untouched ones.
         fresh: Effect on fresh forms of the same parents, matched by id where the outcomes have ids and row by row
             otherwise. Parents may be missing.
-        method: `fieller`, which prints an unbounded answer as such; or `percentile`, the papers' bootstrap over
-            parents, which covers .574 at small effects.
+        method: `fieller`, or `percentile`, the papers' bootstrap over parents. Both print an unbounded answer as such.
         alpha: Probability left outside the set, in (0, 1).
         floor: Least public effect that counts as planted; 0.05 in the paper.
         ceiling: Accuracy of the exposed parents on the public form from which on the effect counts as censored.
@@ -60,7 +59,8 @@ def transfer_share(
 
     A failed manipulation, a censored public form and parents that all changed alike are no errors: `withheld` says so.
     A resample whose public effect is not positive has no share; it counts as lying outside on both sides, and where
-    such resamples are more than alpha / 2 the set is everything.
+    such resamples are more than alpha / 2 the set is everything. A plain percentile interval of the ratio covers .574
+    there.
     """
     contrasts = paired_contrasts(
         public, fresh, method=_drawing(method), n_resamples=n_resamples, seed=seed, alpha=alpha
