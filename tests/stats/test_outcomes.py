@@ -73,8 +73,8 @@ def test_pooled_outcomes_keep_families_apart() -> None:
 
 def test_missing_forms_leave_every_parent_the_same_weight() -> None:
     """A parent with one of two rewrites counts as much as its neighbours, and one with none is left out by name."""
-    base = [[0, 1], [1, np.nan], [np.nan, np.nan]]
-    adapted = [[1, 1], [0, np.nan], [np.nan, np.nan]]
+    base = np.array([[0, 1], [1, np.nan], [np.nan, np.nan]])
+    adapted = np.array([[1, 1], [0, np.nan], [np.nan, np.nan]])
 
     outcomes = Outcomes.from_forms(base, adapted, ["p1", "p2", "p3"])
 
