@@ -87,10 +87,12 @@ def test_falsifier_fires_at_two_models_without_transfer() -> None:
     """It was fixed in advance, and it counts clearly planted studies only."""
     dead = (a_result(0.4, forms=1, seed=1), a_result(-0.2, forms=2, seed=2))
     unplanted = (a_result(0.0, forms=1, seed=5), a_result(-0.2, forms=2, seed=6))
+    harmed = (a_result(-0.4, forms=1, seed=3), a_result(-0.2, forms=2, seed=4))
     assert dead[1].effect.estimate <= 0
+    assert harmed[0].effect.high < 0
     assert not unplanted[0].effect.excludes(0)
 
-    once = pooled_effects({**four_studies(), "x": dead, "y": unplanted}, seed=1, n_resamples=100)
+    once = pooled_effects({**four_studies(), "x": dead, "y": unplanted, "w": harmed}, seed=1, n_resamples=100)
     twice = pooled_effects({**four_studies(), "x": dead, "z": dead}, seed=1, n_resamples=100)
 
     assert once.falsifying == ("x",)

@@ -99,6 +99,17 @@ def test_missing_parents_need_the_simulated_method() -> None:
         visible_gap(public, fewer, method="exact")
 
 
+def test_forms_that_all_moved_alike_are_flagged_also_where_some_are_missing() -> None:
+    """A missing form is no observation of zero; taken as one it would make up a variation that nobody saw."""
+    ids = [f"p{i}" for i in range(6)]
+    all_rose, some_rose = Outcomes([0] * 6, [1] * 6, 1, ids), Outcomes([0] * 4, [2] * 4, 4, ids[:4])
+
+    result = gap_movement(all_rose, some_rose, seed=1, n_resamples=50)
+
+    assert result.state is IntervalState.CONSTANT
+    assert result.estimate == 0.5
+
+
 def test_movement_of_a_bank_is_the_paired_difference_of_changes() -> None:
     """Unpaired, the parents' difficulty would drown it."""
     public, fresh = two_results()
