@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import leakscale
-from leakscale.cli import adapt, analyze, bank, certify, demo, edition, experiment, report
+from leakscale.cli import adapt, analyze, bank, certify, demo, edition, experiment, lab, report
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
@@ -32,6 +32,7 @@ app.add_typer(experiment.app, name="experiment")
 app.add_typer(bank.app, name="bank")
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
+app.add_typer(lab.app, name="lab")
 
 
 def _print_version(wanted: bool) -> None:

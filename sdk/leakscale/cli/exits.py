@@ -34,6 +34,7 @@ _EXTRAS: Final = {
     "transformers": "train",
     "huggingface_hub": "train",
     "jinja2": "report",
+    "matplotlib": "report",
     "pydantic": "server",
 }
 """Packages that a plain `pip install leakscale` leaves out, and the extra that brings each."""
