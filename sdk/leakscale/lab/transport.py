@@ -50,7 +50,7 @@ _CONSTRUCTIONS: Final = (
 """Component, combination and reading of the control bank; None: the default one."""
 
 _LAWS: Final[Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {
-    "spread": ((0.025, 0.08, 0.755, 0.10, 0.04), (0.025, 0.03, 0.755, 0.15, 0.04)),
+    "spread": ((0.025, 0.085, 0.745, 0.105, 0.04), (0.025, 0.035, 0.745, 0.155, 0.04)),
     "near ceiling": (nonzero_share(0.08), (0.08 / 6, 0.08 / 3, 0.87, 0.08 / 3, 0.08 / 6 + 0.05)),
 }
 """Law of the control bank, and of a benchmark whose ordinary gap is larger by the mismatch."""
