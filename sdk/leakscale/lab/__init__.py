@@ -10,6 +10,7 @@ from leakscale.lab.laboratory import (
     FinishedLaboratory,
     Laboratory,
     laboratory_named,
+    page,
     run_laboratory,
 )
 from leakscale.lab.running import usable_cores
@@ -24,6 +25,7 @@ __all__ = [
     "Size",
     "Table",
     "laboratory_named",
+    "page",
     "run_laboratory",
     "usable_cores",
 ]

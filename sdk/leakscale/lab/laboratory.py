@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from leakscale.lab.tables import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["LABORATORIES", "FinishedLaboratory", "Laboratory", "laboratory_named", "run_laboratory"]
+__all__ = ["LABORATORIES", "FinishedLaboratory", "Laboratory", "laboratory_named", "page", "run_laboratory"]
 
 LABORATORIES: Final = ("coverage", "transport", "power", "did")
 """Names of the laboratories; each is the module of that name in this package, with a `LABORATORY`."""
@@ -107,7 +107,7 @@ def run_laboratory(
             advance()
         rows = [journal.rows[cell.name] for cell in cells]
     record = {**identity, "versions": _versions(), "cells": [row.to_dict() for row in rows]}
-    markdown = _markdown(laboratory, rows, size, seed)
+    markdown = page(laboratory, record)
     files = [out / f"{laboratory.name}.json", out / f"{laboratory.name}.md"]
     write_json(files[0], record)
     write_text(files[1], markdown)
@@ -120,14 +120,17 @@ def run_laboratory(
     return FinishedLaboratory(record, markdown, tuple(files), reused)
 
 
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
-
-
-def _markdown(laboratory: Laboratory, rows: Sequence[Row], size: Size, seed: int) -> str:
-    command = f"leakscale lab {laboratory.name} --seed {seed}" + (" --quick" if size is Size.QUICK else "")
+def page(laboratory: Laboratory, record: Mapping[str, Any]) -> str:
+    """Return the Markdown page that shows a record of this laboratory."""
+    is_quick = record["size"] == Size.QUICK.value
+    command = f"leakscale lab {laboratory.name} --seed {record['seed']}" + (" --quick" if is_quick else "")
     head = [f"# {laboratory.title}", laboratory.about, f"`{command}` writes this page, its figure and its numbers."]
-    if size is Size.QUICK:
+    if is_quick:
         head.append("**A quick run: too few replicates to cite.**")
     head.append(f"![{laboratory.title}]({laboratory.name}.svg)")
+    rows = [Row(**cell) for cell in record["cells"]]
     return "\n\n".join([*head, *(table.to_markdown().rstrip() for table in laboratory.tables(rows))]) + "\n"
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
