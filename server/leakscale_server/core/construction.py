@@ -1,4 +1,7 @@
-"""Build a family from two seeds: its public task from the public one, its truth and fixtures from both.
+"""Build a family from two seeds: its public tasks from the public one, its truth and fixtures from both.
+
+A family is asked in three rings. R1 has another task and another program for the same fixtures; R2 is R0 under other
+names, its fixtures holding the same values. Key, candidates, display order and truth are one for all three.
 
 Nothing that the public sees depends on the private seed, and the private seed decides nothing but what stays private.
 Every part has a stream of its own (`streams`), so families come out the same in any order, alone or in parallel.
@@ -21,17 +24,27 @@ from leakscale_server.core.assignment import (
     truth_rank,
 )
 from leakscale_server.core.candidates import CANDIDATE_COUNT, draw_values
-from leakscale_server.core.fixtures import draw_fixture
+from leakscale_server.core.cell_types import Words
+from leakscale_server.core.fixtures import draw_data, write_fixture
 from leakscale_server.core.literals import Value, plain_value, python_literal
-from leakscale_server.core.rendering import draw_words, input_lines, render_program, render_text
+from leakscale_server.core.rendering import draw_other_words, draw_words, input_lines, render_program, render_text
 from leakscale_server.core.schema import Shape
 from leakscale_server.core.streams import Stream
 
-__all__ = ["Construction", "FamilySlot", "construct", "preservation_family", "public_family", "require_unique"]
+__all__ = [
+    "Construction",
+    "FamilySlot",
+    "RingForm",
+    "construct",
+    "preservation_family",
+    "public_families",
+    "require_unique",
+]
 
 _PROTOCOL = "leakscale-construction-v1"
 _PRESERVATION = "preservation"
 _NONCE_BYTES = 32
+_RINGS = (Ring.R0, Ring.R1, Ring.R2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +58,54 @@ class FamilySlot:
 
 
 @dataclass(frozen=True, slots=True)
+class RingForm:
+    """A family in one ring. Everything but `public` is private."""
+
+    public: Family
+    programs: tuple[str, str, str, str]
+    """Artifacts in display order."""
+    fixtures: tuple[bytes, ...]
+    """8 serialized databases (SQL) or 16 JSON arguments (Python)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Construction:
-    """One family before certification. Everything but `public` and `slot` is private."""
+    """One family before certification. Everything but `slot` and the public part of each form is private."""
 
     slot: FamilySlot
-    public: Family
+    forms: tuple[RingForm, RingForm, RingForm]
+    """R0, R1 and R2; the first two share their fixtures."""
     truth: int
     """Display index of the correct candidate, 0 to 3."""
     truth_rank: int
     """Place of the correct value among the sorted candidates, 0 to 3."""
     nonce: bytes
     """32 bytes that blind the commitments of this family."""
-    programs: tuple[str, str, str, str]
-    """Artifacts in display order."""
-    fixtures: tuple[bytes, ...]
-    """8 serialized databases (SQL) or 16 JSON arguments (Python)."""
     ordered: bool
     """Whether the order of the result's rows counts."""
+
+    @property
+    def family_id(self) -> str:
+        """Return the id that the family has in every ring."""
+        return self.forms[0].public.family_id
+
+    def form(self, ring: Ring) -> RingForm:
+        """Return the family in one ring."""
+        return self.forms[_RINGS.index(ring)]
 
 
 @dataclass(frozen=True, slots=True)
 class _PublicPart:
     """What the public seed decides, with the values that an SQL prompt hides behind handles."""
 
-    family: Family
-    words: dict[str, str]
+    families: tuple[Family, Family, Family]
+    """R0, R1 and R2."""
+    words: Words
+    """Names in R0 and R1."""
+    other_words: Words
+    """Names in R2, every one different."""
     values: tuple[Value, ...]
-    """Ascending, so that the index is the rank."""
+    """In rank order."""
 
 
 def construct(
@@ -106,52 +140,50 @@ def construct(
     private = (_PROTOCOL, public_seed, *cell)
     group = slot.ordinal // GROUP_SIZE
     rank = truth_rank(Stream(private_seed, *private, "truth", group), ordinal=slot.ordinal)
-    first, second, third, fourth = (
-        render_program(shape, part.words, part.values[permutation.index(position)])
-        for position in range(CANDIDATE_COUNT)
-    )
+    data = [
+        draw_data(shape, part.values, seed=private_seed, labels=(*private, "fixture", slot.ordinal, attempt, index))
+        for index in range(shape.fixture_count)
+    ]
+    fixtures = tuple(write_fixture(shape, each, part.words) for each in data)
+    other_fixtures = tuple(write_fixture(shape, each, part.other_words) for each in data)
+    exact, reworded, renamed = part.families
     return Construction(
         slot=slot,
-        public=part.family,
+        forms=(
+            RingForm(exact, _programs(shape, Ring.R0, part.words, part.values, permutation), fixtures),
+            RingForm(reworded, _programs(shape, Ring.R1, part.words, part.values, permutation), fixtures),
+            RingForm(renamed, _programs(shape, Ring.R2, part.other_words, part.values, permutation), other_fixtures),
+        ),
         truth=permutation[rank],
         truth_rank=rank,
         nonce=Stream(private_seed, *private, "nonce", slot.ordinal).take(_NONCE_BYTES),
-        programs=(first, second, third, fourth),
-        fixtures=tuple(
-            draw_fixture(
-                shape,
-                part.words,
-                part.values,
-                seed=private_seed,
-                labels=(*private, "fixture", slot.ordinal, attempt, index),
-            )
-            for index in range(shape.fixture_count)
-        ),
         ordered=shape.is_ordered,
     )
 
 
-def public_family(shape: Shape, slot: FamilySlot, *, families_per_cell: int, public_seed: bytes) -> Family:
-    """Build the public part of a family, the same that `construct` builds, without anything private.
+def public_families(
+    shape: Shape, slot: FamilySlot, *, families_per_cell: int, public_seed: bytes
+) -> tuple[Family, Family, Family]:
+    """Build the public part of a family in R0, R1 and R2, the same that `construct` builds, without anything private.
 
     Raises:
         ValueError: If the slot is not of this shape or outside the cell.
     """
     _require_slot(shape, slot, families_per_cell)
-    return _build_slot(shape, slot, public_seed)[1].family
+    return _build_slot(shape, slot, public_seed)[1].families
 
 
 def preservation_family(shape: Shape, ordinal: int, *, public_seed: bytes) -> Family:
-    """Build a public-format task that is never banked and has no association.
+    """Build a public-format task in R0 that is never banked and has no association.
 
     Its labels name no condition, so it shares no stream with any family of an edition.
     """
     permutation = display_permutation(Stream(public_seed, _PROTOCOL, _PRESERVATION, shape.id, ordinal), row=0)
-    return _build_public(shape, (shape.id, _PRESERVATION, ordinal), permutation, public_seed).family
+    return _build_public(shape, (shape.id, _PRESERVATION, ordinal), permutation, public_seed).families[0]
 
 
 def require_unique(families: Iterable[Family]) -> None:
-    """Check that no two families share an id or a key.
+    """Check that no two families share an id or a key. A family is given in one ring, for it has one of each.
 
     Both are random, so two of 2,048 keys collide in one of 2,000 editions; redrawing one family would make it depend
     on the others, so another public seed is the cure.
@@ -190,24 +222,47 @@ def _build_public(
         return Stream(public_seed, _PROTOCOL, "public", *labels, purpose)
 
     words = draw_words(shape, stream("words"))
-    values = tuple(draw_values(shape.candidates.pool, shape.candidates.range, stream("values")))
+    other_words = draw_other_words(shape, words, stream("words-r2"))
+    values = tuple(draw_values(shape.candidates, stream("values")))
     handles = _draw_handles(stream("handles"))
     shown = [
         _show(shape.language, values[permutation.index(position)], handles[position])
         for position in range(CANDIDATE_COUNT)
     ]
     first, second, third, fourth = shown
-    family = Family(
-        family_id=f"f-{stream('id').hex(12)}",
-        domain=shape.language,
-        shape_id=shape.id,
-        ring=Ring.R0,
-        task=render_text(shape.rings.R0.task, words),
-        inputs=input_lines(shape, words),
-        key=f"K-{stream('key').hex(8)}",
-        candidates=(first, second, third, fourth),
-    )
-    return _PublicPart(family, words, values)
+    family_id = f"f-{stream('id').hex(12)}"
+    key = f"K-{stream('key').hex(8)}"
+
+    def family(ring: Ring, words: Words) -> Family:
+        return Family(
+            family_id=family_id,
+            domain=shape.language,
+            shape_id=shape.id,
+            ring=ring,
+            task=render_text(shape.rings.text(ring).task, words),
+            inputs=input_lines(shape, words),
+            key=key,
+            candidates=(first, second, third, fourth),
+        )
+
+    families = (family(Ring.R0, words), family(Ring.R1, words), family(Ring.R2, other_words))
+    return _PublicPart(families, words, other_words, values)
+
+
+def _programs(
+    shape: Shape, ring: Ring, words: Words, values: tuple[Value, ...], permutation: Permutation
+) -> tuple[str, str, str, str]:
+    """Render the four artifacts in display order."""
+    templates = shape.rings.text(ring).templates
+
+    def artifact(position: int) -> str:
+        rank = permutation.index(position)
+        # Whole programs belong to an ascending pool of four: the place in it is the rank.
+        template = templates[rank] if len(templates) > 1 else templates[0]
+        return render_program(template, shape.language, words, values[rank])
+
+    first, second, third, fourth = map(artifact, range(CANDIDATE_COUNT))
+    return first, second, third, fourth
 
 
 def _draw_handles(stream: Stream) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from leakscale.models import Domain
+from leakscale.models import Domain, Ring
 from leakscale_server.core.candidates import Candidates
 from leakscale_server.core.columns import Column, Name
 from leakscale_server.core.grids import Strict
@@ -26,6 +26,7 @@ RESERVED_SLOT = "policy"
 RowCount = Annotated[int, Field(ge=1, le=200)]
 Rows = tuple[RowCount, RowCount]
 Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=12)]
+ProgramText = Annotated[str, Field(min_length=1, max_length=4000)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 
 
@@ -50,14 +51,27 @@ class RingText(Strict):
 
     task: Line
     """What the program must do, with the policy value left open."""
-    program: Annotated[str, Field(min_length=1, max_length=4000)]
+    program: ProgramText | None = None
     """The program, with `{{policy}}` where the candidate's literal goes, once."""
+    programs: tuple[ProgramText, ProgramText, ProgramText, ProgramText] | None = None
+    """In place of `program`: a whole one for each value of a pool of four, in the order of the pool."""
+
+    @property
+    def templates(self) -> tuple[str, ...]:
+        """Return the one masked program, or the four whole ones."""
+        return self.programs or (self.program or "",)
 
 
 class Rings(Strict):
-    """The forms in which a family is asked."""
+    """The forms in which a family is asked, as far as they are written: R2 is R0 with other words."""
 
     R0: RingText
+    R1: RingText
+    """The same task in another wording, and another program that returns the same."""
+
+    def text(self, ring: Ring) -> RingText:
+        """Return the task and program of a ring."""
+        return self.R1 if ring is Ring.R1 else self.R0
 
 
 class Result(Strict):
@@ -76,10 +90,10 @@ class Shape(Strict):
     domain: Literal["sql", "python"]
     title: Line
     candidates: Candidates
-    vocabulary: dict[Name, Annotated[tuple[Name, ...], Field(min_length=1, max_length=32)]] = Field(
-        default={}, max_length=16
-    )
-    """Words for each slot; a family uses one of each, chosen by the public seed."""
+    vocabulary: Annotated[
+        dict[Name, Annotated[tuple[Name, ...], Field(min_length=2, max_length=32)]], Field(min_length=1, max_length=16)
+    ]
+    """Words for each slot; a family uses one of each in R0 and R1 and another one in R2, drawn by the public seed."""
     tables: Annotated[tuple[Table, ...], Field(max_length=4)] = ()
     records: Records | None = None
     rings: Rings

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leakscale.digests import canonical_json
-from leakscale.models import Domain
+from leakscale.models import Domain, Ring
 from leakscale_server.core.acceptance import (
     Accepted,
     Rejection,
@@ -105,13 +105,14 @@ class Certifier:
                 return self._sign(request, construction, attempt, verdict)
             attempt += 1
             if verdict.reason not in _RETRIED or attempt == _ATTEMPTS_MAX:
-                return Rejected(construction.public.family_id, verdict)
+                return Rejected(construction.family_id, verdict)
 
     def _judge(self, construction: Construction, *, first_lane: int) -> Accepted | Rejection:
+        form = construction.form(Ring.R0)
         job = Job(
-            domain=construction.public.domain.value,
-            programs=construction.programs,
-            fixtures=construction.fixtures,
+            domain=form.public.domain.value,
+            programs=form.programs,
+            fixtures=form.fixtures,
             ordered=construction.ordered,
             limits=_LIMITS,
         )
@@ -129,7 +130,8 @@ class Certifier:
         return assess(first, second)
 
     def _sign(self, request: FamilyRequest, construction: Construction, attempt: int, accepted: Accepted) -> Certified:
-        family = construction.public
+        form = construction.form(Ring.R0)
+        family = form.public
         body: dict[str, Any] = {
             "type": "leakscale-certificate",
             "v": 1,
@@ -143,8 +145,8 @@ class Certifier:
             "truth_commitment": truth_leaf(
                 edition_id=request.edition_id, family=family, truth=construction.truth, nonce=construction.nonce
             ).hex(),
-            "fixtures_commitment": fixtures_commitment(construction.fixtures, nonce=construction.nonce).hex(),
-            "fixture_count": len(construction.fixtures),
+            "fixtures_commitment": fixtures_commitment(form.fixtures, nonce=construction.nonce).hex(),
+            "fixture_count": len(form.fixtures),
             "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
             "environment": self._environment,
         }

@@ -16,7 +16,7 @@ from typing import Final
 from leakscale.models import Condition, Family, TrainingRecord
 from leakscale_server.core.acceptance import Rejection
 from leakscale_server.core.commitments import truth_leaf
-from leakscale_server.core.construction import FamilySlot, public_family, require_unique
+from leakscale_server.core.construction import FamilySlot, public_families, require_unique
 from leakscale_server.core.merkle import tree_hash
 from leakscale_server.errors import (
     DigestConflict,
@@ -244,7 +244,7 @@ class Scorer:
         # Vault first: a certificate in the registry means that its association is safe.
         self._vault.add("associations", [_association_row(edition.edition_id, outcome)])
         certificate = SignedCertificate(
-            slot, outcome.construction.public.family_id, outcome.payload, outcome.payload_digest, outcome.signature
+            slot, outcome.construction.family_id, outcome.payload, outcome.payload_digest, outcome.signature
         )
         standing = self._editions.add_certificate(edition.edition_id, certificate)
         return CertificationOutcome(slot, standing.family_id, standing, None, is_stored=False)
@@ -297,12 +297,12 @@ class Scorer:
 def _public_families(edition: Edition) -> list[Family]:
     """Build the public part of every family that an edition will have, in the order of their ids."""
     families = (
-        public_family(
+        public_families(
             edition.shape(slot.shape_id),
             slot,
             families_per_cell=edition.families_per_cell,
             public_seed=edition.public_seed,
-        )
+        )[0]
         for slot in edition.slots()
     )
     return sorted(families, key=lambda family: family.family_id)
@@ -319,7 +319,7 @@ def _association_row(edition_id: str, outcome: Certified) -> Row:
     utilities = outcome.accepted.utilities
     return {
         "edition_id": edition_id,
-        "family_id": outcome.construction.public.family_id,
+        "family_id": outcome.construction.family_id,
         "truth": outcome.construction.truth,
         "nonce": outcome.construction.nonce,
         "fixture_count": utilities[0].fixture_count,
