@@ -9,9 +9,10 @@ from typing import get_args
 
 from leakscale.models import Condition
 from leakscale.prompts import choice_prompt
-from leakscale_server.core.acceptance import Accepted, RejectionReason, Scoring, assess
+from leakscale_server.core.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.columns import Column
 from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.rejections import RejectionReason
 from leakscale_server.core.shapes import ShapeError, parse_shape
 
 PAGE = (Path(__file__).parents[2] / "docs" / "catalog-format.md").read_text()
@@ -41,13 +42,17 @@ def test_the_worked_example_is_certified(score: Callable[[Construction], Scoring
 
 def test_the_prompt_on_the_page_has_the_form_of_a_real_one() -> None:
     shape = parse_shape(example(), source="example.toml")
-    family = construct(
-        shape,
-        FamilySlot(shape.id, Condition.C0, 0),
-        families_per_cell=4,
-        public_seed=b"public seed, 16+",
-        private_seed=b"private seed of thirty-two bytes",
-    ).public
+    family = (
+        construct(
+            shape,
+            FamilySlot(shape.id, Condition.C0, 0),
+            families_per_cell=4,
+            public_seed=b"public seed, 16+",
+            private_seed=b"private seed of thirty-two bytes",
+        )
+        .forms[0]
+        .public
+    )
     [shown] = re.findall(r"```text\n(Task: .*?)\n```", PAGE, re.DOTALL)
     real = choice_prompt(family)[-1].content
 

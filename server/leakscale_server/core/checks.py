@@ -87,10 +87,9 @@ def _check_json_pool(shape: Shape, pool: tuple[str, ...]) -> Iterator[Problem]:
             continue
         if shape.language is Domain.SQL and isinstance(value, bool):
             yield Problem(path, "must be no boolean, which SQLite lacks; write 0 or 1", text)
-        if isinstance(value, str) and not (value and is_plain_text(value)):
+        if isinstance(value, str) and not is_plain_text(value):
             yield Problem(path, PLAIN_TEXT_RULE, value)
-        magnitude = abs(value) if isinstance(value, int) or isinstance(value, Decimal) else 0  # noqa: SIM101
-        if magnitude > JSON_NUMBER_MAX:
+        if isinstance(value, int | Decimal) and not -JSON_NUMBER_MAX <= value <= JSON_NUMBER_MAX:
             yield Problem(path, f"must lie between {-JSON_NUMBER_MAX} and {JSON_NUMBER_MAX}", text)
         if isinstance(value, Decimal) and len(text.partition(".")[2]) > 4:
             yield Problem(path, "must have at most 4 decimal places", text)

@@ -11,8 +11,9 @@ Source: LeakScale A (construction) and B.1 (what a prompt shows).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
 from leakscale.prompts import compact_answer
@@ -26,7 +27,7 @@ from leakscale_server.core.assignment import (
 from leakscale_server.core.candidates import CANDIDATE_COUNT, draw_values
 from leakscale_server.core.cell_types import Words
 from leakscale_server.core.fixtures import draw_data, write_fixture
-from leakscale_server.core.literals import Value, plain_value, python_literal
+from leakscale_server.core.literals import Value, literal, plain_value, python_literal
 from leakscale_server.core.rendering import draw_other_words, draw_words, input_lines, render_program, render_text
 from leakscale_server.core.schema import Shape
 from leakscale_server.core.streams import Stream
@@ -40,6 +41,8 @@ __all__ = [
     "public_families",
     "require_unique",
 ]
+
+T = TypeVar("T")
 
 _PROTOCOL = "leakscale-construction-v1"
 _PRESERVATION = "preservation"
@@ -75,6 +78,8 @@ class Construction:
     slot: FamilySlot
     forms: tuple[RingForm, RingForm, RingForm]
     """R0, R1 and R2; the first two share their fixtures."""
+    literals: tuple[str, str, str, str]
+    """The four values in display order, as programs write them; an SQL prompt shows handles instead."""
     truth: int
     """Display index of the correct candidate, 0 to 3."""
     truth_rank: int
@@ -154,6 +159,7 @@ def construct(
             RingForm(reworded, _programs(shape, Ring.R1, part.words, part.values, permutation), fixtures),
             RingForm(renamed, _programs(shape, Ring.R2, part.other_words, part.values, permutation), other_fixtures),
         ),
+        literals=_in_display_order(permutation, [literal(shape.language, value) for value in part.values]),
         truth=permutation[rank],
         truth_rank=rank,
         nonce=Stream(private_seed, *private, "nonce", slot.ordinal).take(_NONCE_BYTES),
@@ -225,11 +231,10 @@ def _build_public(
     other_words = draw_other_words(shape, words, stream("words-r2"))
     values = tuple(draw_values(shape.candidates, stream("values")))
     handles = _draw_handles(stream("handles"))
-    shown = [
-        _show(shape.language, values[permutation.index(position)], handles[position])
-        for position in range(CANDIDATE_COUNT)
-    ]
-    first, second, third, fourth = shown
+    placed = _in_display_order(permutation, values)
+    first, second, third, fourth = (
+        _show(shape.language, value, handle) for value, handle in zip(placed, handles, strict=True)
+    )
     family_id = f"f-{stream('id').hex(12)}"
     key = f"K-{stream('key').hex(8)}"
 
@@ -254,14 +259,16 @@ def _programs(
 ) -> tuple[str, str, str, str]:
     """Render the four artifacts in display order."""
     templates = shape.rings.text(ring).templates
+    # Whole programs belong to an ascending pool of four: the place in it is the rank.
+    artifacts = [
+        render_program(templates[rank % len(templates)], shape.language, words, value)
+        for rank, value in enumerate(values)
+    ]
+    return _in_display_order(permutation, artifacts)
 
-    def artifact(position: int) -> str:
-        rank = permutation.index(position)
-        # Whole programs belong to an ascending pool of four: the place in it is the rank.
-        template = templates[rank] if len(templates) > 1 else templates[0]
-        return render_program(template, shape.language, words, values[rank])
 
-    first, second, third, fourth = map(artifact, range(CANDIDATE_COUNT))
+def _in_display_order(permutation: Permutation, ranked: Sequence[T]) -> tuple[T, T, T, T]:
+    first, second, third, fourth = (ranked[permutation.index(position)] for position in range(CANDIDATE_COUNT))
     return first, second, third, fourth
 
 

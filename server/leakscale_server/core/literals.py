@@ -11,7 +11,9 @@ from datetime import date
 from decimal import Decimal
 from typing import TypeAlias
 
-__all__ = ["Plain", "Value", "as_operand", "plain_value", "python_literal", "read_json", "sql_literal"]
+from leakscale.models import Domain
+
+__all__ = ["Plain", "Value", "as_operand", "literal", "plain_value", "python_literal", "read_json", "sql_literal"]
 
 Value: TypeAlias = bool | int | Decimal | str | date | None
 """A candidate's value. Type and value together tell two apart: `True`, `1` and `1.0` are three."""
@@ -37,16 +39,22 @@ def read_json(text: str) -> Value:
     """Read the JSON text of one boolean, null, number or string, keeping decimals exact.
 
     Raises:
-        ValueError: If it is anything else, or is not written as JSON writes it: `1e3`, `1.50`, `-0`.
+        ValueError: If it is anything else, or is not written as JSON writes it: `1e3`, `1.50`; or if it is `-0.0`.
     """
     try:
         value = json.loads(text, parse_float=Decimal)
         is_scalar = value is None or isinstance(value, bool | int | Decimal | str)
-        if is_scalar and json.dumps(plain_value(value), ensure_ascii=False, allow_nan=False) == text:
+        is_plain = is_scalar and json.dumps(plain_value(value), ensure_ascii=False, allow_nan=False) == text
+        if is_plain and text != "-0.0":
             return value  # type: ignore[no-any-return]
     except (ValueError, ArithmeticError, RecursionError):
         pass
     raise ValueError("no boolean, null, number or string as JSON writes it")
+
+
+def literal(domain: Domain, value: Value) -> str:
+    """Write the value as a literal of the domain's language."""
+    return sql_literal(value) if domain is Domain.SQL else python_literal(value)
 
 
 def python_literal(value: Value) -> str:
@@ -64,6 +72,6 @@ def sql_literal(value: Value) -> str:
     return repr(plain)
 
 
-def as_operand(literal: str) -> str:
+def as_operand(written: str) -> str:
     """Wrap a negative number in parentheses: after a minus it would begin an SQL comment, before `**` bind wrongly."""
-    return f"({literal})" if literal.startswith("-") else literal
+    return f"({written})" if written.startswith("-") else written

@@ -7,7 +7,7 @@ import re
 from leakscale.models import Domain
 from leakscale_server.core.cell_types import Words, annotation, named
 from leakscale_server.core.columns import Column, ReferenceColumn
-from leakscale_server.core.literals import Value, as_operand, python_literal, sql_literal
+from leakscale_server.core.literals import Value, as_operand, literal
 from leakscale_server.core.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.streams import Stream
 
@@ -49,8 +49,7 @@ def render_text(template: str, words: Words) -> str:
 
 def render_program(template: str, domain: Domain, words: Words, value: Value) -> str:
     """Return the artifact of one candidate: the program with `value` as a literal in place of the mask."""
-    literal = sql_literal(value) if domain is Domain.SQL else python_literal(value)
-    return render_text(template, {**words, RESERVED_SLOT: as_operand(literal)})
+    return render_text(template, {**words, RESERVED_SLOT: as_operand(literal(domain, value))})
 
 
 def input_lines(shape: Shape, words: Words) -> tuple[str, ...]:

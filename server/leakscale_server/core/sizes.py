@@ -34,7 +34,7 @@ def fixture_bytes_max(shape: Shape) -> int:
     tables: list[tuple[int, Sequence[Column]]] = [(table.rows[1], table.columns) for table in shape.tables]
     if shape.records is not None:
         tables.append((shape.records.rows[1], shape.records.fields))
-    near = _widest(shape.candidates.ranked)
+    near = _widest(shape.candidates.pool or ())
     return sum(
         row_count * sum(_NAME_BYTES + _cell_bytes(shape, column, near) for column in columns)
         for row_count, columns in tables

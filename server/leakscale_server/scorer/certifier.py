@@ -1,9 +1,10 @@
 """Certify one family: build it, run it in two sandboxes, judge it, sign it.
 
-    1. Build programs and fixtures from both seeds. Expected outputs are not built: they are what the correct program
-       returns, and they never enter a sandbox.
-    2. Run every candidate on every fixture in two lanes that differ in hash seed and row order. Stop early where the
-       rest could change nothing: the first program runs alone, and what no pass can cure is not run twice.
+    1. Build programs and fixtures of the three rings from both seeds. Expected outputs are not built: they are what the
+       correct program returns, and they never enter a sandbox.
+    2. Run every candidate on every fixture in two lanes that differ in hash seed and row order. R0 and R1 share their
+       fixtures and so a job; R2 has one of its own. Stop early where the rest could change nothing: what no pass can
+       cure is not run twice, and of a shape that has not ended well yet, one program runs alone first.
     3. Apply the acceptance rule to both passes.
     4. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
     5. Sign what was proved, on which interpreter and under which limits.
@@ -20,22 +21,16 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Domain, Ring
-from leakscale_server.core.acceptance import (
-    Accepted,
-    Rejection,
-    RejectionReason,
-    Scoring,
-    assess,
-    find_failure,
-    find_instability,
-)
+from leakscale_server.core.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
-from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.construction import Construction, FamilySlot, RingForm, construct
+from leakscale_server.core.faults import find_failure, find_instability
+from leakscale_server.core.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import Shape
-from leakscale_server.sandbox_pool import BackendIdentity, Job, Limits, SandboxPool
+from leakscale_server.sandbox_pool import BackendIdentity, Job, JobResult, Limits, SandboxPool
 from leakscale_server.store.signing import Signer
 
-__all__ = ["Certified", "Certifier", "FamilyRequest", "Rejected"]
+__all__ = ["Certified", "Certifier", "FamilyRequest", "Rejected", "build"]
 
 _ATTEMPTS_MAX: Final = 8
 _RETRIED: Final = frozenset(
@@ -87,6 +82,8 @@ class Certifier:
         self._pool = pool
         self._signer = signer
         self._environment = _environment(pool.identity)
+        self._ended_well: set[str] = set()
+        """Digests of shapes of which a family was certified."""
 
     def certify(self, request: FamilyRequest, *, first_lane: int) -> Certified | Rejected:
         """Build, run and judge one family.
@@ -100,38 +97,62 @@ class Certifier:
         attempt = 0
         while True:
             construction = build(request, attempt=attempt)
-            verdict = self._judge(construction, first_lane=first_lane)
+            verdict = self._judge(request, construction, first_lane=first_lane)
             if isinstance(verdict, Accepted):
+                self._ended_well.add(request.shape_digest)
                 return self._sign(request, construction, attempt, verdict)
             attempt += 1
             if verdict.reason not in _RETRIED or attempt == _ATTEMPTS_MAX:
-                return Rejected(construction.family_id, verdict)
+                return Rejected(construction.family_id, _name_pair(verdict, construction))
 
-    def _judge(self, construction: Construction, *, first_lane: int) -> Accepted | Rejection:
-        form = construction.form(Ring.R0)
+    def _judge(self, request: FamilyRequest, construction: Construction, *, first_lane: int) -> Accepted | Rejection:
+        fault = None if request.shape_digest in self._ended_well else self._try_one(construction, lane=first_lane)
+        if fault is not None:
+            return fault
+        first = self._run_written(construction, lane=first_lane)
+        fault = find_instability(first) or find_failure(first)
+        if fault is not None:
+            return fault
+        first |= self._run_renamed(construction, lane=first_lane)
+        fault = find_instability(first) or find_failure(first)
+        if fault is not None:
+            return fault
+        second_lane = (first_lane + 1) % self._pool.lane_count
+        second = self._run_written(construction, lane=second_lane) | self._run_renamed(construction, lane=second_lane)
+        return assess(Scoring(first, construction.truth), Scoring(second, construction.truth))
+
+    def _try_one(self, construction: Construction, *, lane: int) -> Rejection | None:
+        """Run one program of each wording alone: where they run into their limits, eight others most likely do so too.
+
+        This saves an author's time and guards nothing: a later family of the shape may loop all the same.
+        """
+        programs = tuple(construction.form(ring).programs[0] for ring in (Ring.R0, Ring.R1))
+        exact, reworded = self._run(construction, construction.form(Ring.R0), programs, lane=lane)
+        return find_instability({Ring.R0: (exact,), Ring.R1: (reworded,)})
+
+    def _run_written(self, construction: Construction, *, lane: int) -> dict[Ring, JobResult]:
+        """Run R0 and R1, which share their fixtures, in one job."""
+        exact, reworded = construction.form(Ring.R0), construction.form(Ring.R1)
+        results = self._run(construction, exact, exact.programs + reworded.programs, lane=lane)
+        count = len(exact.programs)
+        return {Ring.R0: results[:count], Ring.R1: results[count:]}
+
+    def _run_renamed(self, construction: Construction, *, lane: int) -> dict[Ring, JobResult]:
+        renamed = construction.form(Ring.R2)
+        return {Ring.R2: self._run(construction, renamed, renamed.programs, lane=lane)}
+
+    def _run(self, construction: Construction, form: RingForm, programs: tuple[str, ...], *, lane: int) -> JobResult:
         job = Job(
             domain=form.public.domain.value,
-            programs=form.programs,
+            programs=programs,
             fixtures=form.fixtures,
             ordered=construction.ordered,
             limits=_LIMITS,
         )
-        # Programs of a family differ in one value: where one runs into its limits, the others most likely do so too.
-        head = self._pool.run(dataclasses.replace(job, programs=job.programs[:1]), lane=first_lane)
-        fault = find_instability(head)
-        if fault is not None:
-            return fault
-        tail = self._pool.run(dataclasses.replace(job, programs=job.programs[1:]), lane=first_lane)
-        first = Scoring(head + tail, construction.truth)
-        fault = find_instability(first.executions) or find_failure(first.executions)
-        if fault is not None:
-            return fault
-        second = Scoring(self._pool.run(job, lane=(first_lane + 1) % self._pool.lane_count), construction.truth)
-        return assess(first, second)
+        return self._pool.run(job, lane=lane)
 
     def _sign(self, request: FamilyRequest, construction: Construction, attempt: int, accepted: Accepted) -> Certified:
-        form = construction.form(Ring.R0)
-        family = form.public
+        family = construction.form(Ring.R0).public
         body: dict[str, Any] = {
             "type": "leakscale-certificate",
             "v": 1,
@@ -140,13 +161,11 @@ class Certifier:
             "domain": family.domain.value,
             "shape": family.shape_id,
             "shape_digest": request.shape_digest,
-            "ring": family.ring.value,
-            "public_digest": public_digest(family).hex(),
+            "rings": {form.public.ring.value: _ring_body(form, construction.nonce) for form in construction.forms},
             "truth_commitment": truth_leaf(
                 edition_id=request.edition_id, family=family, truth=construction.truth, nonce=construction.nonce
             ).hex(),
-            "fixtures_commitment": fixtures_commitment(form.fixtures, nonce=construction.nonce).hex(),
-            "fixture_count": len(form.fixtures),
+            "fixture_count": request.shape.fixture_count,
             "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
             "environment": self._environment,
         }
@@ -171,6 +190,21 @@ def build(request: FamilyRequest, *, attempt: int) -> Construction:
         private_seed=request.private_seed,
         attempt=attempt,
     )
+
+
+def _ring_body(form: RingForm, nonce: bytes) -> dict[str, str]:
+    return {
+        "public_digest": public_digest(form.public).hex(),
+        "fixtures_commitment": fixtures_commitment(form.fixtures, nonce=nonce).hex(),
+    }
+
+
+def _name_pair(rejection: Rejection, construction: Construction) -> Rejection:
+    """Say which two values a rejection is about, where it is about two."""
+    if rejection.candidate_position is None or rejection.other_position is None:
+        return rejection
+    one, other = (construction.literals[at] for at in (rejection.candidate_position, rejection.other_position))
+    return dataclasses.replace(rejection, pair=(one, other))
 
 
 def _environment(identity: BackendIdentity) -> dict[str, Any]:

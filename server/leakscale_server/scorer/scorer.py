@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.models import Condition, Family, TrainingRecord
-from leakscale_server.core.acceptance import Rejection
 from leakscale_server.core.commitments import truth_leaf
 from leakscale_server.core.construction import FamilySlot, public_families, require_unique
 from leakscale_server.core.merkle import tree_hash
+from leakscale_server.core.rejections import Rejection
 from leakscale_server.errors import (
     DigestConflict,
     IntegrityFailure,
@@ -164,6 +164,7 @@ class Scorer:
                 subject=f"editions/{edition.edition_id}",
             )
         families = _public_families(edition)
+        exact = [rings[0] for rings in families]
         associations = self._associations(edition.edition_id)
         leaves = [
             truth_leaf(
@@ -172,7 +173,7 @@ class Scorer:
                 truth=associations[family.family_id].truth,
                 nonce=associations[family.family_id].nonce,
             )
-            for family in families
+            for family in exact
         ]
         return self._editions.freeze(edition, families, commitment_root=tree_hash(leaves))
 
@@ -261,7 +262,7 @@ class Scorer:
         )
 
     def _families(self, edition: Edition, condition: Condition) -> list[Family]:
-        """Return a frozen edition's families of one condition, out of its file: what was frozen is never rebuilt."""
+        """Return a frozen edition's families of one condition in R0, out of its file: it is not rebuilt."""
         conditions = {each.family_id: each.slot.condition for each in self._editions.certificates(edition.edition_id)}
         families = self._editions.families(edition.edition_id)
         return [family for family in families if conditions[family.family_id] is condition]
@@ -294,23 +295,23 @@ class Scorer:
         return Released(row["payload"], row["signature"], row["ledger_index"]) if row else None
 
 
-def _public_families(edition: Edition) -> list[Family]:
-    """Build the public part of every family that an edition will have, in the order of their ids."""
+def _public_families(edition: Edition) -> list[tuple[Family, Family, Family]]:
+    """Build the public part of every family that an edition will have, in each ring, in the order of their ids."""
     families = (
         public_families(
             edition.shape(slot.shape_id),
             slot,
             families_per_cell=edition.families_per_cell,
             public_seed=edition.public_seed,
-        )[0]
+        )
         for slot in edition.slots()
     )
-    return sorted(families, key=lambda family: family.family_id)
+    return sorted(families, key=lambda rings: rings[0].family_id)
 
 
 def _require_unique_keys(edition: Edition) -> None:
     try:
-        require_unique(_public_families(edition))
+        require_unique(rings[0] for rings in _public_families(edition))
     except ValueError as error:
         raise InvalidRequest(f"public_seed: {error}", subject="public_seed") from error
 
