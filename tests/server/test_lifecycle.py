@@ -277,16 +277,16 @@ def test_a_certificate_binds_what_is_published_in_each_ring(client: Client, worl
 
 def test_two_families_with_one_key_are_refused_at_the_start(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in two thousand full editions: its author hears of it before anything is certified."""
-    from leakscale_server.core import construction
+    from leakscale_server.core import families
 
-    original = construction._build_public
+    original = families._build_part
 
     def shared_key(*arguments: object) -> object:
         part = original(*arguments)  # type: ignore[arg-type]
         first, second, third = (dataclasses.replace(family, key="K-00000000") for family in part.families)
         return dataclasses.replace(part, families=(first, second, third))
 
-    monkeypatch.setattr(construction, "_build_public", shared_key)
+    monkeypatch.setattr(families, "_build_part", shared_key)
 
     message = refusal(InvalidRequestError, lambda: a_draft(client, "collision"))
     assert "choose another public seed" in message

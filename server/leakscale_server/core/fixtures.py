@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from leakscale_server.core.cell_types import Words, named, sql_type
 from leakscale_server.core.columns import Column, ParentColumn, ReferenceColumn
@@ -15,7 +15,7 @@ from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Records, Shape, Table
 from leakscale_server.core.streams import Stream
 
-__all__ = ["Data", "draw_data", "write_fixture"]
+__all__ = ["Data", "Fixture", "draw_data", "write_fixture"]
 
 Row: TypeAlias = tuple[Cell, ...]
 Data: TypeAlias = dict[str, list[Row]]
@@ -40,11 +40,22 @@ def draw_data(shape: Shape, candidates: Sequence[Value], *, seed: bytes, labels:
     return _draw_tables(shape, candidates, seed=seed, labels=labels)
 
 
-def write_fixture(shape: Shape, data: Data, words: Words) -> bytes:
-    """Write a hidden input under a family's names: a serialized database, or JSON."""
+class Fixture(NamedTuple):
+    """One hidden input under a family's names."""
+
+    data: bytes
+    """As the sandbox takes it: a serialized database, or JSON."""
+    content: bytes
+    """What it holds, as JSON. It is the same on every machine; how SQLite lays rows out in pages is its version's."""
+
+
+def write_fixture(shape: Shape, data: Data, words: Words) -> Fixture:
+    """Write a hidden input under a family's names."""
     if shape.records is not None:
-        return _write_records(shape.records, data[_RECORDS], words)
-    return _write_database(shape, data, words)
+        written = _write_records(shape.records, data[_RECORDS], words)
+        return Fixture(written, written)
+    tables = [_render_table(shape, table, data[table.name], words) for table in shape.tables]
+    return Fixture(_write_database(tables), _to_json(tables))
 
 
 def _draw_records(
@@ -95,7 +106,11 @@ def _related_cells(table: Table, column: Column, drawn: Mapping[tuple[str, str],
 def _write_records(records: Records, rows: Sequence[Row], words: Words) -> bytes:
     names = [named(field.name, words) for field in records.fields]
     written = [dict(zip(names, (_plain(cell, words) for cell in row), strict=True)) for row in rows]
-    return json.dumps(written, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _to_json(written)
+
+
+def _to_json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
 def _plain(cell: Cell, words: Words) -> Plain | list[Any] | dict[str, Any]:
@@ -111,27 +126,41 @@ def _plain(cell: Cell, words: Words) -> Plain | list[Any] | dict[str, Any]:
             return plain_value(cell)
 
 
-def _write_database(shape: Shape, data: Data, words: Words) -> bytes:
+class _NamedTable(NamedTuple):
+    """A table as a family names it."""
+
+    name: str
+    columns: list[str]
+    """Name and declared type of each."""
+    rows: list[list[Any]]
+
+
+def _render_table(shape: Shape, table: Table, rows: Sequence[Row], words: Words) -> _NamedTable:
+    return _NamedTable(
+        name=named(table.name, words),
+        columns=[f"{named(column.name, words)} {_declared(shape, column)}" for column in table.columns],
+        rows=[[_plain(cell, words) for cell in row] for row in rows],
+    )
+
+
+def _write_database(tables: Sequence[_NamedTable]) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.execute("PRAGMA page_size = 512")
         connection.execute("BEGIN")
-        for table in shape.tables:
-            _write_table(connection, shape, table, data[table.name], words)
+        for table in tables:
+            _write_table(connection, table)
         connection.execute("COMMIT")
         return connection.serialize()
     finally:
         connection.close()
 
 
-def _write_table(connection: sqlite3.Connection, shape: Shape, table: Table, rows: Sequence[Row], words: Words) -> None:
+def _write_table(connection: sqlite3.Connection, table: _NamedTable) -> None:
     """Create and fill one table. Names are checked words and never an author's text, so they need no quotes."""
-    definitions = ", ".join(f"{named(column.name, words)} {_declared(shape, column)}" for column in table.columns)
     marks = ", ".join("?" for _ in table.columns)
-    name = named(table.name, words)
-    connection.execute(f"CREATE TABLE {name} ({definitions})")
-    cells = ([_plain(cell, words) for cell in row] for row in rows)
-    connection.executemany(f"INSERT INTO {name} VALUES ({marks})", cells)  # noqa: S608
+    connection.execute(f"CREATE TABLE {table.name} ({', '.join(table.columns)})")
+    connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", table.rows)  # noqa: S608
 
 
 def _declared(shape: Shape, column: Column) -> str:

@@ -195,7 +195,7 @@ def build(request: FamilyRequest, *, attempt: int) -> Construction:
 def _ring_body(form: RingForm, nonce: bytes) -> dict[str, str]:
     return {
         "public_digest": public_digest(form.public).hex(),
-        "fixtures_commitment": fixtures_commitment(form.fixtures, nonce=nonce).hex(),
+        "fixtures_commitment": fixtures_commitment(form.contents, nonce=nonce).hex(),
     }
 
 
