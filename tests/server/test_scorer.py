@@ -22,7 +22,8 @@ from leakscale_server.registry.editions import Edition, EditionDraft, EditionReg
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
-from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected, build
+from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
+from leakscale_server.scorer.prover import FamilyRequest, build
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry

@@ -31,9 +31,10 @@ from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import Grant
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.analysis import Association, analyze
-from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected
+from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
 from leakscale_server.scorer.crew import Crew
+from leakscale_server.scorer.prover import FamilyRequest
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.signing import Signer
