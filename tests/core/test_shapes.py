@@ -313,7 +313,7 @@ def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field
             'generator = "serial"',
             'generator = "random"',
             "20: tables[0].columns[0].generator: must be one of 'serial', 'choice', 'boolean', 'json', 'integer', "
-            "'decimal', 'date', 'text', 'tokens', 'reference', 'parent', 'list', 'record'; got 'random'",
+            "'decimal', 'date', 'text', 'tokens', 'reference', 'parent', 'given', 'list', 'record'; got 'random'",
         ),
     ],
 )
@@ -611,7 +611,7 @@ def test_a_date_with_a_time_is_refused() -> None:
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_parsed() -> None:
-    assert "at most 65536 bytes" in failure("#" + "x" * 70_000).rule
+    assert "at most 262144 bytes" in failure("#" + "x" * 270_000).rule
 
 
 @pytest.mark.parametrize(

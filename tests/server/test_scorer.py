@@ -272,6 +272,52 @@ def test_a_program_that_reads_its_own_names_is_another_one_when_renamed(tmp_path
     assert rejection.reason is RejectionReason.RENAMING_DIFFERS
 
 
+def a_given_shape(*, stated: str = "[[%d]]") -> str:
+    """A shape whose eight fixtures and their outputs stand in the file."""
+    outputs = ", ".join(f"'{stated % number}'" for number in (1, 2, 3, 4))
+    fixtures = "".join(
+        f"[[fixtures]]\nsql = 'INSERT INTO things VALUES ({number}, 7)'\n"
+        f"outputs = [{outputs.replace(']]', f', {number}]]')}]\n"
+        for number in range(8)
+    )
+    return (
+        'format = 1\nid = "sql-given"\ndomain = "sql"\ntitle = "Given"\n'
+        '[candidates]\ntype = "integer"\npool = [1, 2, 3, 4]\n'
+        '[vocabulary]\nthings = ["things", "items"]\n'
+        '[[tables]]\nname = "things"\ncolumns = [{ name = "id", generator = "given", type = "integer" }, '
+        '{ name = "size", generator = "given", type = "integer" }]\n'
+        f"{fixtures}"
+        '[rings.R0]\ntask = "The policy value beside each id."\n'
+        'program = "SELECT {{policy}} AS shown, t.id AS id FROM {{things}} AS t ORDER BY t.id"\n'
+        '[rings.R1]\ntask = "Beside each id, the policy value."\n'
+        'program = "SELECT {{policy}} AS shown, e.id AS id FROM {{things}} AS e ORDER BY 2"\n'
+        '[result]\ncolumns = ["shown", "id"]\norder = "ordered"\n'
+    )
+
+
+def test_a_family_of_given_fixtures_and_outputs_is_certified(tmp_path: Path) -> None:
+    """The author's bytes and the sandbox's are compared; that they are equal is no matter of course."""
+    shape = parse_shape(a_given_shape(), source="given.toml")
+    request = dataclasses.replace(
+        a_request("sql/threshold.toml"), shape=shape, slot=FamilySlot(shape.id, Condition.C0, 0)
+    )
+    (outcome,), _ = certify(tmp_path, request)
+
+    assert isinstance(outcome, Certified)
+
+
+def test_an_output_that_the_program_does_not_return_rejects_the_family_at_once(tmp_path: Path) -> None:
+    """`1.0` is no `1`, and given fixtures cannot be drawn again."""
+    shape = parse_shape(a_given_shape(stated="[[%d.0]]"), source="given.toml")
+    request = dataclasses.replace(
+        a_request("sql/threshold.toml"), shape=shape, slot=FamilySlot(shape.id, Condition.C0, 0)
+    )
+    rejection, runs = rejected(tmp_path, request)
+
+    assert rejection == Rejection(RejectionReason.OUTPUT_DIFFERS, candidate_position=0, fixture_index=0)
+    assert len(runs) == 5
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One job."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from leakscale.models import Ring
 from leakscale_server.core.endings import name_endings
+from leakscale_server.core.expected import Outputs
 from leakscale_server.core.faults import (
     cells,
     find_difference,
@@ -21,6 +22,7 @@ from leakscale_server.core.faults import (
     find_instability,
     find_renaming,
     find_rewording,
+    find_unexpected,
     is_equal,
 )
 from leakscale_server.core.rejections import Rejection, RejectionReason
@@ -54,12 +56,13 @@ class Accepted:
     """In display order, the same in every ring."""
 
 
-def assess(first: Scoring, second: Scoring) -> Accepted | Rejection:
+def assess(first: Scoring, second: Scoring, *, outputs: Mapping[Ring, Outputs] | None = None) -> Accepted | Rejection:
     """Apply the acceptance rule to two passes over one family, run on different lanes.
 
     Args:
         first: The pass whose reference outputs become the expected ones.
         second: The pass that must repeat it.
+        outputs: What programs must return, where the author says so.
 
     Raises:
         ValueError: If the two passes are not over the same rings, programs and fixtures. That is our fault, not the
@@ -71,6 +74,7 @@ def assess(first: Scoring, second: Scoring) -> Accepted | Rejection:
         or find_instability(second.rings)
         or find_failure(first.rings)
         or find_difference(first.rings, second.rings)
+        or find_unexpected(first.rings, outputs or {})
         or find_rewording(first.rings)
         or find_renaming(first.rings)
     )

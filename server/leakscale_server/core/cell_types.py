@@ -14,6 +14,7 @@ from leakscale_server.core.columns import (
     Column,
     DateColumn,
     DecimalColumn,
+    GivenColumn,
     IntegerColumn,
     JsonColumn,
     ListColumn,
@@ -39,6 +40,7 @@ _TYPES: Final[Mapping[type, str]] = {
     list: "list",
     dict: "dict",
 }
+_GIVEN_TYPES: Final = {"integer": "int", "decimal": "float", "text": "str", "boolean": "bool", "json": "Any"}
 _SQL_TYPES: Final = {"int": "INTEGER", "float": "REAL", "str": "TEXT"}
 
 
@@ -50,7 +52,7 @@ def named(name: str, words: Words) -> str:
 def annotation(column: Column, words: Words) -> str:
     """Return a field's type as a prompt shows it, e.g. `list[int] | None`."""
     kinds = set(_types(column, words))
-    if getattr(column, "null_share", 0) > 0:
+    if getattr(column, "null_share", 0) > 0 or getattr(column, "nullable", False):
         kinds.add("None")
     return " | ".join(sorted(kinds, key=lambda kind: (kind == "None", kind)))
 
@@ -82,6 +84,8 @@ def _types(column: Column, words: Words) -> Sequence[str]:  # noqa: PLR0911 - on
         case JsonColumn():
             values = [json.loads(text) for text in column.values]
             return ["None" if value is None else _TYPES[type(value)] for value in values]
+        case GivenColumn():
+            return (_GIVEN_TYPES[column.type],)
         case ListColumn():
             return (f"list[{annotation(column.item, words)}]",)
         case RecordColumn():

@@ -11,6 +11,7 @@ from decimal import Decimal
 from leakscale.models import Domain, Ring
 from leakscale_server.core.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
 from leakscale_server.core.column_checks import check_columns
+from leakscale_server.core.given_checks import check_given
 from leakscale_server.core.keywords import is_reserved
 from leakscale_server.core.literals import read_json
 from leakscale_server.core.locations import Path
@@ -32,6 +33,7 @@ def find_problems(shape: Shape) -> Iterator[Problem]:
     yield from _check_candidates(shape)
     yield from _check_names(shape)
     yield from check_columns(shape)
+    yield from check_given(shape)
     yield from check_texts(shape)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Column",
     "DateColumn",
     "DecimalColumn",
+    "GivenColumn",
     "IntegerColumn",
     "JsonColumn",
     "ListColumn",
@@ -149,6 +150,15 @@ class ParentColumn(_Named):
     """How many rows back a parent may lie; few make a deep hierarchy."""
 
 
+class GivenColumn(_Named):
+    """Values that stand in the explicit fixtures of a shape."""
+
+    generator: Literal["given"]
+    type: Literal["integer", "decimal", "text", "boolean", "json"]
+    nullable: bool = False
+    """Whether a value may be null."""
+
+
 class ListColumn(_Drawn):
     """A list of values of one generator, in Python only."""
 
@@ -177,6 +187,7 @@ Column = Annotated[
     | TokensColumn
     | ReferenceColumn
     | ParentColumn
+    | GivenColumn
     | ListColumn
     | RecordColumn,
     Field(discriminator="generator"),

@@ -18,6 +18,7 @@ from typing import Final
 from leakscale.models import Family, Ring
 from leakscale_server.core.assignment import GROUP_SIZE, truth_rank
 from leakscale_server.core.cell_types import Words
+from leakscale_server.core.expected import Outputs, expected_outputs
 from leakscale_server.core.families import (
     PROTOCOL,
     FamilySlot,
@@ -29,6 +30,7 @@ from leakscale_server.core.families import (
     require_unique,
 )
 from leakscale_server.core.fixtures import Fixture, draw_data, write_fixture
+from leakscale_server.core.given import read_given
 from leakscale_server.core.literals import literal
 from leakscale_server.core.rendering import render_program
 from leakscale_server.core.schema import Shape
@@ -59,6 +61,8 @@ class RingForm:
     """8 serialized databases (SQL) or 16 JSON arguments (Python)."""
     contents: tuple[bytes, ...]
     """What each fixture holds, as JSON that is the same on every machine."""
+    outputs: Outputs | None
+    """What each program must return on each fixture, in display order, where the author says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,11 @@ class Construction:
         """Return the id that the family has in every ring."""
         return self.forms[0].public.family_id
 
+    @property
+    def outputs(self) -> dict[Ring, Outputs]:
+        """Return what programs must return in each ring, where the author says so."""
+        return {form.public.ring: form.outputs for form in self.forms if form.outputs is not None}
+
     def form(self, ring: Ring) -> RingForm:
         """Return the family in one ring."""
         return self.forms[_RINGS.index(ring)]
@@ -108,7 +117,7 @@ def construct(
         public_seed: At least 16 bytes; may be published.
         private_seed: 32 secret bytes.
         attempt: Redraws the fixtures and nothing else, for when they do not tell the candidates apart. Were the truth
-            redrawn too, rejections would tilt it towards values that are easy to separate.
+            redrawn too, rejections would tilt it towards values that are easy to separate. Explicit fixtures stay.
 
     Raises:
         ValueError: If the slot is not of this shape or outside the cell, or a seed is too short.
@@ -118,7 +127,7 @@ def construct(
     private = (PROTOCOL, public_seed, shape.id, slot.condition.value)
     group = slot.ordinal // GROUP_SIZE
     rank = truth_rank(Stream(private_seed, *private, "truth", group), ordinal=slot.ordinal)
-    data = [
+    data = [read_given(shape, fixture) for fixture in shape.fixtures] or [
         draw_data(shape, part.values, seed=private_seed, labels=(*private, "fixture", slot.ordinal, attempt, index))
         for index in range(shape.fixture_count)
     ]
@@ -126,11 +135,13 @@ def construct(
     other_fixtures = [write_fixture(shape, each, part.other_words) for each in data]
 
     def form(ring: Ring, words: Words, fixtures: Sequence[Fixture]) -> RingForm:
+        outputs = expected_outputs(shape, words)
         return RingForm(
             public=part.families[_RINGS.index(ring)],
             programs=_programs(shape, ring, words, part),
             fixtures=tuple(fixture.data for fixture in fixtures),
             contents=tuple(fixture.content for fixture in fixtures),
+            outputs=outputs and in_display_order(part.permutation, outputs),
         )
 
     return Construction(

@@ -13,6 +13,7 @@ from leakscale_server.core.columns import (
     Column,
     DateColumn,
     DecimalColumn,
+    GivenColumn,
     IntegerColumn,
     JsonColumn,
     ListColumn,
@@ -51,6 +52,8 @@ def draw_column(
             return list(range(column.start, column.start + row_count))
         case ParentColumn():
             return _draw_parents(column, related[:row_count], stream)
+        case GivenColumn():
+            raise AssertionError("explicit values are not drawn")
     draw = _drawer(column, candidates=candidates, related=related, stream=stream)
     nulls, duplicates = _per_myriad(column.null_share), _per_myriad(column.duplicate_share)
     cells: list[Cell] = []

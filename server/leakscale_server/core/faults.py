@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from leakscale.models import Ring
 from leakscale_server.core.endings import name_ending, name_endings
+from leakscale_server.core.expected import Outputs
 from leakscale_server.core.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 
@@ -17,6 +18,7 @@ __all__ = [
     "find_instability",
     "find_renaming",
     "find_rewording",
+    "find_unexpected",
     "is_equal",
 ]
 
@@ -71,6 +73,15 @@ def find_difference(first: Rings, second: Rings) -> Rejection | None:
         ),
         None,
     )
+
+
+def find_unexpected(rings: Rings, outputs: Mapping[Ring, Outputs]) -> Rejection | None:
+    """Find a program that does not return what its author says, of all candidates in the order of their display."""
+    for ring, expected in outputs.items():
+        for position, index, execution in cells(rings[ring]):
+            if execution.verdict is not Verdict.RETURNED or execution.output != expected[position][index]:
+                return Rejection(RejectionReason.OUTPUT_DIFFERS, ring, candidate_position=position, fixture_index=index)
+    return None
 
 
 def find_rewording(rings: Rings) -> Rejection | None:

@@ -15,13 +15,14 @@ from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Records, Shape, Table
 from leakscale_server.core.streams import Stream
 
-__all__ = ["Data", "Fixture", "draw_data", "write_fixture"]
+__all__ = ["RECORDS", "Cell", "Data", "Fixture", "Row", "draw_data", "rename_fields", "write_fixture"]
 
 Row: TypeAlias = tuple[Cell, ...]
 Data: TypeAlias = dict[str, list[Row]]
-"""Rows of each table, in the order in which they lie, by the names that the shape gives tables; records have none."""
+"""Rows of each table, in the order in which they lie, by the names that the shape gives tables."""
 
-_RECORDS: Final = ""
+RECORDS: Final = "records"
+"""What stands for the table of a shape that has records."""
 
 
 def draw_data(shape: Shape, candidates: Sequence[Value], *, seed: bytes, labels: tuple[str | int | bytes, ...]) -> Data:
@@ -36,7 +37,7 @@ def draw_data(shape: Shape, candidates: Sequence[Value], *, seed: bytes, labels:
         labels: What tells this fixture from every other one.
     """
     if shape.records is not None:
-        return {_RECORDS: _draw_records(shape.records, candidates, seed=seed, labels=labels)}
+        return {RECORDS: _draw_records(shape.records, candidates, seed=seed, labels=labels)}
     return _draw_tables(shape, candidates, seed=seed, labels=labels)
 
 
@@ -52,7 +53,7 @@ class Fixture(NamedTuple):
 def write_fixture(shape: Shape, data: Data, words: Words) -> Fixture:
     """Write a hidden input under a family's names."""
     if shape.records is not None:
-        written = _write_records(shape.records, data[_RECORDS], words)
+        written = _write_records(shape.records, data[RECORDS], words)
         return Fixture(written, written)
     tables = [_render_table(shape, table, data[table.name], words) for table in shape.tables]
     return Fixture(_write_database(tables), _to_json(tables))
@@ -105,7 +106,7 @@ def _related_cells(table: Table, column: Column, drawn: Mapping[tuple[str, str],
 
 def _write_records(records: Records, rows: Sequence[Row], words: Words) -> bytes:
     names = [named(field.name, words) for field in records.fields]
-    written = [dict(zip(names, (_plain(cell, words) for cell in row), strict=True)) for row in rows]
+    written = [dict(zip(names, (rename_fields(cell, words) for cell in row), strict=True)) for row in rows]
     return _to_json(written)
 
 
@@ -113,13 +114,13 @@ def _to_json(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def _plain(cell: Cell, words: Words) -> Plain | list[Any] | dict[str, Any]:
-    """Return a cell as JSON knows it, records in it under a family's names."""
+def rename_fields(cell: Cell, words: Words) -> Plain | list[Any] | dict[str, Any]:
+    """Return a value as JSON knows it, records in it under a family's names."""
     match cell:
         case list():
-            return [_plain(item, words) for item in cell]
+            return [rename_fields(item, words) for item in cell]
         case dict():
-            return {named(name, words): _plain(value, words) for name, value in cell.items()}
+            return {named(name, words): rename_fields(value, words) for name, value in cell.items()}
         case float():
             return cell
         case _:
@@ -139,7 +140,7 @@ def _render_table(shape: Shape, table: Table, rows: Sequence[Row], words: Words)
     return _NamedTable(
         name=named(table.name, words),
         columns=[f"{named(column.name, words)} {_declared(shape, column)}" for column in table.columns],
-        rows=[[_plain(cell, words) for cell in row] for row in rows],
+        rows=[[rename_fields(cell, words) for cell in row] for row in rows],
     )
 
 

@@ -20,6 +20,8 @@ class RejectionReason(enum.StrEnum):
     """No candidate's program of a ring returns on any fixture, so none can be right."""
     NONDETERMINISTIC = "NONDETERMINISTIC"
     """The two passes differ."""
+    OUTPUT_DIFFERS = "OUTPUT_DIFFERS"
+    """A program does not return what its author says that it returns."""
     REWORDING_DIFFERS = "REWORDING_DIFFERS"
     """R1's program returns something else than R0's."""
     RENAMING_DIFFERS = "RENAMING_DIFFERS"
@@ -94,6 +96,8 @@ _MESSAGES: Final = {
     RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
     RejectionReason.NONDETERMINISTIC: "candidate {candidate_position} gave two different results on fixture"
     " {fixture_index}; order rows and sets totally, and use neither time nor randomness",
+    RejectionReason.OUTPUT_DIFFERS: "candidate {candidate_position} does not return what the shape file says on"
+    " fixture {fixture_index}; correct the program or the output",
     RejectionReason.REWORDING_DIFFERS: "candidate {candidate_position} gives another result than in R0 on fixture"
     " {fixture_index}; correct one of the two programs",
     RejectionReason.RENAMING_DIFFERS: "candidates {one} and {other} return the same on fixture"

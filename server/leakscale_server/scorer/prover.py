@@ -35,7 +35,7 @@ _ATTEMPTS_MAX: Final = 8
 _RETRIED: Final = frozenset(
     {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}
 )
-"""Reasons that other fixtures can cure."""
+"""Reasons that other fixtures can cure, where fixtures are drawn."""
 
 Pass: TypeAlias = Mapping[Ring, JobResult]
 """Executions of each ring as `[program][fixture]`, programs in display order."""
@@ -90,7 +90,7 @@ class Prover:
             verdict, passes = self._judge(request, construction, first_lane=first_lane)
             if isinstance(verdict, Accepted):
                 self._ended_well.add(request.shape_digest)
-            elif verdict.reason in _RETRIED and attempt + 1 < _ATTEMPTS_MAX:
+            elif verdict.reason in _RETRIED and attempt + 1 < _ATTEMPTS_MAX and not request.shape.fixtures:
                 attempt += 1
                 continue
             else:
@@ -114,7 +114,8 @@ class Prover:
         lane = (first_lane + 1) % self._pool.lane_count
         second = self._run_written(construction, lane=lane, backwards=True)
         second |= self._run_renamed(construction, lane=lane, backwards=True)
-        return assess(Scoring(first, construction.truth), Scoring(second, construction.truth)), (first, second)
+        one, other = (Scoring(rings, construction.truth) for rings in (first, second))
+        return assess(one, other, outputs=construction.outputs), (first, second)
 
     def _try_one(self, construction: Construction, *, lane: int) -> Rejection | None:
         """Run one program of each wording alone: where they run into their limits, eight others most likely do so too.
