@@ -277,6 +277,17 @@ def test_renaming_must_leave_who_agrees_with_whom(change: tuple[str, int, int]) 
     assert outcome.message.startswith("R2: candidates ")
 
 
+def test_renaming_must_leave_where_a_candidate_returns() -> None:
+    """A slot that was not written as a placeholder is a missing column in R2."""
+    other = renamed(a_grid())
+    other[3][5] = ended(Verdict.EXCEPTION)
+    scoring = a_scoring(a_grid(), other=other)
+    outcome = assess(scoring, scoring)
+
+    assert outcome == Rejection(RejectionReason.RENAMING_DIFFERS, Ring.R2, candidate_position=3, fixture_index=5)
+    assert outcome.message.startswith("R2: candidate 3 returns on fixture 5 under one ring's names and not")
+
+
 @pytest.mark.parametrize("ring", Ring)
 def test_every_ring_is_judged(ring: Ring) -> None:
     """A ring that is published and not certified would look certified."""

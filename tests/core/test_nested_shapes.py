@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from leakscale.models import Condition, Ring
 from leakscale_server.core.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.commitments import fixtures_commitment, public_digest
 from leakscale_server.core.construction import Construction, FamilySlot, construct
 from leakscale_server.core.literals import plain_value, read_json
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
@@ -271,6 +273,27 @@ def test_no_row_is_its_own_ancestor() -> None:
         assert all(parent is None or id_ - 3 <= parent < id_ for id_, parent in parents.items())
         assert parents[100] is None
         assert max(depth(parents, id_) for id_ in parents) >= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "digest"),
+    [
+        (MIXED, "f39f7e0359f0ef65fd46395e872cb3806496878752aea2ecf3ef9406154064d7"),
+        (TREE, "7bbde76d5f3c2576874b4f09de2c1dd99396c848f2eefe32bd12caf791cd97d3"),
+    ],
+    ids=["python", "sql"],
+)
+def test_families_are_the_same_bytes_on_every_machine(text: str, digest: str) -> None:
+    """Under any version of Python and of SQLite: a stranger rebuilds what was certified from the seeds alone."""
+    built = hashlib.sha256()
+    for ordinal in range(4):
+        family = a_family(text, ordinal)
+        built.update(repr((family.truth, family.nonce, family.literals)).encode())
+        for form in family.forms:
+            built.update(public_digest(form.public) + fixtures_commitment(form.contents, nonce=family.nonce))
+            built.update("".join(form.programs).encode())
+
+    assert built.hexdigest() == digest
 
 
 def depth(parents: dict[int, int | None], id_: int) -> int:

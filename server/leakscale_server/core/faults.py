@@ -98,17 +98,17 @@ def find_renaming(rings: Rings) -> Rejection | None:
     same share of fixtures is right for each candidate in both rings, so one utility serves both.
     """
     exact, renamed = rings[Ring.R0], rings[Ring.R2]
+    # A candidate agrees with itself where it returns.
     for one, other in itertools.combinations_with_replacement(range(len(exact)), 2):
-        for index in range(len(exact[0])):
-            is_kept = is_equal(exact[one][index], exact[other][index]) == is_equal(
-                renamed[one][index], renamed[other][index]
-            )
-            if not is_kept:
+        before = map(is_equal, exact[one], exact[other])
+        after = map(is_equal, renamed[one], renamed[other])
+        for index, (was_equal, stays_equal) in enumerate(zip(before, after, strict=True)):
+            if was_equal != stays_equal:
                 return Rejection(
                     RejectionReason.RENAMING_DIFFERS,
                     Ring.R2,
                     candidate_position=one,
-                    other_position=other,
+                    other_position=None if one == other else other,
                     fixture_index=index,
                 )
     return None

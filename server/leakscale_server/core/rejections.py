@@ -74,7 +74,9 @@ class Rejection:
     def message(self) -> str:
         """Say in one sentence what is wrong and what an author can do."""
         one, other = self.pair or (self.candidate_position, self.other_position)
-        said = _MESSAGES[self.reason].format(**self.figures, endings=self.endings, one=one, other=other)
+        is_lone = self.reason is RejectionReason.RENAMING_DIFFERS and self.other_position is None
+        words = _RENAMED_ALONE if is_lone else _MESSAGES[self.reason]
+        said = words.format(**self.figures, endings=self.endings, one=one, other=other)
         return said if self.ring is Ring.R0 else f"{self.ring}: {said}"
 
 
@@ -89,6 +91,10 @@ _FIGURES: Final = (
 _PAIR: Final = (
     "candidates {one} and {other} give the same result on {equal_count} of {fixture_count}"
     " fixtures, and at most {equal_count_max} may; raise the distance of the candidates or near_candidates of a column"
+)
+_RENAMED_ALONE: Final = (
+    "candidate {candidate_position} returns on fixture {fixture_index} under one ring's names and not under the"
+    " other's; write every slot as a placeholder"
 )
 _MESSAGES: Final = {
     RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
