@@ -51,7 +51,8 @@ def build_jobs(family_count: int) -> list[Job]:
             public_seed=round_.to_bytes(16, "big"),
             private_seed=round_.to_bytes(32, "big"),
         )
-        jobs.append(Job(built.public.domain.value, built.programs, built.fixtures, built.ordered))
+        exact = built.forms[0]
+        jobs.append(Job(exact.public.domain.value, exact.programs, exact.fixtures, built.ordered))
     return jobs
 
 

@@ -31,6 +31,17 @@ def test_equal_rejections_are_said_once() -> None:
     ]
 
 
+def test_rejections_that_differ_in_values_alone_are_said_once_with_an_example() -> None:
+    """Every family has values of its own; what the author can do is the same."""
+    outcomes = [
+        rejected(ordinal, f"candidates {ordinal}.5 and '{ordinal}x' agree on {ordinal}") for ordinal in range(3)
+    ]
+
+    assert certify.folded(outcomes) == [
+        "  3 of 3 rejected: PROGRAM_FAILED: e.g. candidates 0.5 and '0x' agree on 0",
+    ]
+
+
 @pytest.mark.parametrize(("seconds", "lines"), [(0.0, 0), (0.3, 1)])
 def test_a_log_hears_that_the_first_families_run(
     seconds: float, lines: int, capsys: pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from leakscale.cli.console import Console
-from leakscale.cli.progress import LineProgress, terminal_progress
+from leakscale.progress import LineProgress, terminal_progress
 
 
 class Clock:

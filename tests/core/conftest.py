@@ -32,25 +32,33 @@ def shapes() -> dict[str, Shape]:
 
 @pytest.fixture(scope="session")
 def score() -> Callable[[Construction], Scoring]:
-    """Run every program of a family on every fixture, in this process."""
+    """Run every program of a family on every fixture of its ring, in this process."""
 
     def run(family: Construction) -> Scoring:
-        run_one = _run_sql if family.public.domain == "sql" else _run_python
-        executions = tuple(
-            tuple(Execution(Verdict.RETURNED, run_one(program, fixture), "") for fixture in family.fixtures)
-            for program in family.programs
-        )
-        return Scoring(executions, family.truth)
+        is_sql = family.forms[0].public.domain == "sql"
+
+        def run_one(program: str, fixture: bytes) -> bytes:
+            return _run_sql(program, fixture, family.ordered) if is_sql else _run_python(program, fixture)
+
+        rings = {
+            form.public.ring: tuple(
+                tuple(Execution(Verdict.RETURNED, run_one(program, fixture), "") for fixture in form.fixtures)
+                for program in form.programs
+            )
+            for form in family.forms
+        }
+        return Scoring(rings, family.truth)
 
     return run
 
 
-def _run_sql(program: str, fixture: bytes) -> bytes:
+def _run_sql(program: str, fixture: bytes, is_ordered: bool) -> bytes:
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(fixture)
         cursor = connection.execute(program)
-        return json.dumps([[column[0] for column in cursor.description], cursor.fetchall()]).encode()
+        rows = cursor.fetchall() if is_ordered else sorted(cursor.fetchall(), key=repr)
+        return json.dumps([[column[0] for column in cursor.description], rows]).encode()
     finally:
         connection.close()
 

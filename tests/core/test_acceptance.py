@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from leakscale_server.core.acceptance import (
-    Accepted,
-    Rejection,
-    RejectionReason,
-    Scoring,
-    Utility,
-    assess,
-    find_failure,
-)
+from leakscale.models import Ring
+from leakscale_server.core.acceptance import Accepted, Scoring, Utility, assess
 from leakscale_server.core.endings import name_ending
-from leakscale_server.sandbox_pool import Execution, Verdict
+from leakscale_server.core.faults import find_failure
+from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 
 Grid = list[list[Execution]]
 
@@ -37,8 +30,22 @@ def a_grid(passed: tuple[int, ...] = (8, 6, 3, 0), *, fixtures: int = 8) -> Grid
     ]
 
 
-def a_scoring(grid: Grid, *, truth: int = 0) -> Scoring:
-    return Scoring(tuple(tuple(program) for program in grid), truth)
+def renamed(grid: Grid) -> Grid:
+    """The same results under other names, which stand in every output."""
+    return [
+        [each if each.verdict is not Verdict.RETURNED else returned(f"r2 {each.output.decode()}") for each in program]
+        for program in grid
+    ]
+
+
+def frozen(grid: Grid) -> JobResult:
+    return tuple(tuple(program) for program in grid)
+
+
+def a_scoring(grid: Grid, *, truth: int = 0, reworded: Grid | None = None, other: Grid | None = None) -> Scoring:
+    """One pass: R1 returns what R0 returns, R2 the same under other names, unless they are given."""
+    rings = {Ring.R0: grid, Ring.R1: reworded or grid, Ring.R2: other or renamed(grid)}
+    return Scoring({ring: frozen(each) for ring, each in rings.items()}, truth)
 
 
 def assess_twice(grid: Grid, *, truth: int = 0) -> Accepted | Rejection:
@@ -56,7 +63,14 @@ def test_family_is_rejected_unless_exactly_one_candidate_passes_all(perfect: int
     """Two perfect candidates would let a model succeed without the key."""
     outcome = assess_twice(a_grid((8,) * perfect + (0,) * (4 - perfect)))
 
-    assert outcome == Rejection(RejectionReason.PERFECT_COUNT, perfect_count=perfect)
+    assert outcome == Rejection(
+        RejectionReason.PERFECT_COUNT,
+        candidate_position=0,
+        other_position=1,
+        fixture_count=8,
+        equal_count=8,
+        equal_count_max=6,
+    )
 
 
 @pytest.mark.parametrize(("fixtures", "most"), [(8, 6), (16, 12)])
@@ -66,7 +80,12 @@ def test_an_alternative_must_fail_a_quarter(fixtures: int, most: int) -> None:
 
     assert isinstance(assess_twice(a_grid((fixtures, most, 0, 0), fixtures=fixtures)), Accepted)
     assert weak == Rejection(
-        RejectionReason.WEAK_ALTERNATIVE, fixture_count=fixtures, passed_count=most + 1, passed_count_max=most
+        RejectionReason.WEAK_ALTERNATIVE,
+        candidate_position=0,
+        other_position=1,
+        fixture_count=fixtures,
+        equal_count=most + 1,
+        equal_count_max=most,
     )
 
 
@@ -163,7 +182,9 @@ def test_a_program_that_never_returns_is_called_so_whatever_is_right() -> None:
 
 def test_rows_in_another_order_are_left_to_the_comparison_of_passes() -> None:
     """An odd lane alone says so of a program that returns on every even one."""
-    assert find_failure(tuple(((ended(Verdict.ORDER_DEPENDENT), ended(Verdict.EXCEPTION)),) * 4)) is None
+    executions = ((ended(Verdict.ORDER_DEPENDENT), ended(Verdict.EXCEPTION)),) * 4
+
+    assert find_failure({Ring.R0: executions}) is None
 
 
 @pytest.mark.parametrize("verdict", [each for each in Verdict if each is not Verdict.RETURNED])
@@ -186,22 +207,110 @@ def test_a_reference_that_always_answers_alike_is_refused() -> None:
 def test_passes_of_different_form_are_our_own_fault() -> None:
     """A missing fixture must not count as a pass."""
     for other in (a_grid()[:3], a_grid(fixtures=7), [*a_grid()[:3], a_grid(fixtures=7)[3]]):
-        with pytest.raises(ValueError, match="same programs"):
+        with pytest.raises(ValueError, match="same rings, programs"):
             assess(a_scoring(a_grid()), a_scoring(other))
-    with pytest.raises(ValueError, match="same programs"):
+    with pytest.raises(ValueError, match="same rings, programs"):
         assess(a_scoring(a_grid(), truth=0), a_scoring(a_grid(), truth=1))
+    lone = Scoring({Ring.R0: frozen(a_grid())}, 0)
+    with pytest.raises(ValueError, match="same rings, programs"):
+        assess(lone, lone)
 
 
-@pytest.mark.parametrize("passed", [(8, 8, 0, 3), (8, 7, 6, 0)])
-def test_a_rejection_is_the_same_wherever_the_correct_candidate_stands(passed: tuple[int, ...]) -> None:
-    """Its numbers, shown to anybody, leave each candidate at one in four."""
-    grid = a_grid(passed)
+@pytest.mark.parametrize("counts", [(8, 8, 0, 3), (8, 7, 6, 0), (8, 8, 8, 8)])
+def test_a_rejection_is_the_same_whichever_candidate_is_right(counts: tuple[int, ...]) -> None:
+    """Its reason and numbers, shown to anybody, leave each candidate at one in four."""
+    grid = a_grid(counts)
+    outcomes = {truth: assess_twice(grid, truth=truth) for truth in range(4)}
+    rejections = {outcome for outcome in outcomes.values() if isinstance(outcome, Rejection)}
+
+    assert isinstance(outcomes[0], Rejection)
+    assert len(rejections) == 1
+
+
+def test_the_closest_pair_is_named_even_where_the_correct_candidate_is_not_in_it() -> None:
+    """Naming the pair that made the rejection would name the correct candidate, or say that it is one of two."""
+    grid = a_grid((8, 7, 0, 0))
+    grid[3] = grid[2]
+    outcomes = [assess_twice(grid, truth=truth) for truth in range(4)]
+
+    assert len(set(outcomes)) == 1
+    assert isinstance(outcomes[0], Rejection)
+    assert (outcomes[0].candidate_position, outcomes[0].other_position, outcomes[0].equal_count) == (2, 3, 8)
+
+
+def test_a_reworded_program_must_return_what_the_exact_one_does() -> None:
+    """Otherwise R1 asks another question, and its difference to R0 says nothing about the wording."""
+    reworded = a_grid()
+    reworded[2][6] = returned("else")
     outcomes = {
-        assess_twice([grid[place] for place in order], truth=order.index(0))
-        for order in itertools.permutations(range(4))
+        assess(a_scoring(a_grid(), truth=truth, reworded=reworded), a_scoring(a_grid(), truth=truth, reworded=reworded))
+        for truth in range(4)
     }
 
-    assert len(outcomes) == 1
+    assert outcomes == {Rejection(RejectionReason.REWORDING_DIFFERS, Ring.R1, candidate_position=2, fixture_index=6)}
+
+
+def test_a_reworded_program_may_raise_where_the_exact_one_raises() -> None:
+    """An alternative fails in both; of which class the exception is, is for people."""
+    grid, reworded = a_grid(), a_grid()
+    grid[1][7] = Execution(Verdict.EXCEPTION, b"", "KeyError")
+    reworded[1][7] = Execution(Verdict.EXCEPTION, b"", "IndexError")
+    scoring = a_scoring(grid, reworded=reworded)
+
+    assert isinstance(assess(scoring, scoring), Accepted)
+
+
+@pytest.mark.parametrize("change", [("wrong 1 6", 2, 6), ("r2 else", 1, 0)])
+def test_renaming_must_leave_who_agrees_with_whom(change: tuple[str, int, int]) -> None:
+    """A program that sorts by a name, or reads one as a value, would be another program in R2."""
+    output, place, index = change
+    other = renamed(a_grid())
+    other[place][index] = returned(output if output.startswith("r2") else f"r2 {output}")
+    outcomes = {
+        assess(a_scoring(a_grid(), truth=truth, other=other), a_scoring(a_grid(), truth=truth, other=other))
+        for truth in range(4)
+    }
+    (outcome,) = outcomes
+
+    assert isinstance(outcome, Rejection)
+    assert (outcome.reason, outcome.ring) == (RejectionReason.RENAMING_DIFFERS, Ring.R2)
+    assert outcome.message.startswith("R2: candidates ")
+
+
+def test_renaming_must_leave_where_a_candidate_returns() -> None:
+    """A slot that was not written as a placeholder is a missing column in R2."""
+    other = renamed(a_grid())
+    other[3][5] = ended(Verdict.EXCEPTION)
+    scoring = a_scoring(a_grid(), other=other)
+    outcome = assess(scoring, scoring)
+
+    assert outcome == Rejection(RejectionReason.RENAMING_DIFFERS, Ring.R2, candidate_position=3, fixture_index=5)
+    assert outcome.message.startswith("R2: candidate 3 returns on fixture 5 under one ring's names and not")
+
+
+@pytest.mark.parametrize("ring", Ring)
+def test_every_ring_is_judged(ring: Ring) -> None:
+    """A ring that is published and not certified would look certified."""
+    for reason, broken in (
+        (RejectionReason.UNSTABLE, [[ended(Verdict.TIMEOUT)] * 8] * 4),
+        (RejectionReason.PROGRAM_FAILED, [[ended(Verdict.EXCEPTION)] * 8] * 4),
+    ):
+        rings = {each: frozen(a_grid()) for each in Ring} | {ring: frozen(broken)}
+        outcome = assess(Scoring(rings, 0), Scoring(rings, 0))
+
+        assert isinstance(outcome, Rejection)
+        assert (outcome.reason, outcome.ring) == (reason, ring)
+
+
+@pytest.mark.parametrize("ring", Ring)
+def test_two_passes_must_agree_in_every_ring(ring: Ring) -> None:
+    changed = a_grid()
+    changed[3][2] = returned("else")
+    first = {each: frozen(a_grid()) for each in Ring}
+
+    assert assess(Scoring(first, 0), Scoring(first | {ring: frozen(changed)}, 0)) == Rejection(
+        RejectionReason.NONDETERMINISTIC, ring, candidate_position=3, fixture_index=2
+    )
 
 
 @pytest.mark.parametrize("fault", [ended(Verdict.TIMEOUT), returned("else")])
@@ -218,11 +327,11 @@ def test_every_reason_has_a_message_made_of_its_figures(reason: RejectionReason)
     rejection = Rejection(
         reason,
         candidate_position=1,
+        other_position=3,
         fixture_index=2,
         fixture_count=8,
-        passed_count=7,
-        passed_count_max=6,
-        perfect_count=2,
+        equal_count=7,
+        equal_count_max=6,
         endings="KeyError",
     )
 

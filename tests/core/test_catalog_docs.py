@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
 
 from leakscale.models import Condition
 from leakscale.prompts import choice_prompt
-from leakscale_server.core.acceptance import Accepted, RejectionReason, Scoring, assess
+from leakscale_server.core.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.cell_types import annotation
 from leakscale_server.core.columns import Column
 from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.given import read_given
+from leakscale_server.core.rejections import RejectionReason
+from leakscale_server.core.schema import GivenFixture, Table
 from leakscale_server.core.shapes import ShapeError, parse_shape
 
 PAGE = (Path(__file__).parents[2] / "docs" / "catalog-format.md").read_text()
@@ -41,13 +49,17 @@ def test_the_worked_example_is_certified(score: Callable[[Construction], Scoring
 
 def test_the_prompt_on_the_page_has_the_form_of_a_real_one() -> None:
     shape = parse_shape(example(), source="example.toml")
-    family = construct(
-        shape,
-        FamilySlot(shape.id, Condition.C0, 0),
-        families_per_cell=4,
-        public_seed=b"public seed, 16+",
-        private_seed=b"private seed of thirty-two bytes",
-    ).public
+    family = (
+        construct(
+            shape,
+            FamilySlot(shape.id, Condition.C0, 0),
+            families_per_cell=4,
+            public_seed=b"public seed, 16+",
+            private_seed=b"private seed of thirty-two bytes",
+        )
+        .forms[0]
+        .public
+    )
     [shown] = re.findall(r"```text\n(Task: .*?)\n```", PAGE, re.DOTALL)
     real = choice_prompt(family)[-1].content
 
@@ -74,3 +86,38 @@ def test_every_generator_and_every_reason_is_described() -> None:
 
     assert generators <= set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
     assert {reason.value for reason in RejectionReason} <= set(re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE))
+
+
+def parts() -> list[str]:
+    """Pieces of shape files on the page."""
+    return re.findall(r"```toml-part\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_nested_field_on_the_page_is_one() -> None:
+    """It shows what a model sees of it, too."""
+    [field] = tomllib.loads(parts()[0], parse_float=Decimal)["records"]["fields"]
+    column = TypeAdapter(Column).validate_python(_tuples(field))
+
+    assert f"records: {{{column.name}: {annotation(column, {})}}}" in PAGE
+
+
+def test_the_fixtures_on_the_page_are_four_ways_to_write_one() -> None:
+    data = tomllib.loads(parts()[1], parse_float=Decimal)
+    script = data["fixtures"][0]["sql"]
+    files = {data["fixtures"][3]["sql"]: script}
+    shape = parse_shape(example(), source="a").model_copy(
+        update={"tables": tuple(Table.model_validate(_tuples(each)) for each in data["tables"]), "files": files}
+    )
+    read = [read_given(shape, GivenFixture.model_validate(_tuples(each))) for each in data["fixtures"]]
+
+    assert read == [{"orders": [(1, 12.5), (2, None)]}] * 4
+
+
+def _tuples(value: object) -> Any:
+    match value:
+        case dict():
+            return {key: _tuples(item) for key, item in value.items()}
+        case list():
+            return tuple(map(_tuples, value))
+        case _:
+            return value

@@ -70,6 +70,15 @@ ORDER BY t.{{amount}}
 [result]
 columns = ["amount"]
 order = "ordered"
+
+[rings.R1]
+task = "Which {{amount}} of {{orders}} reach the policy value? Give them in order."
+program = """
+SELECT t.{{amount}} AS {{amount}}
+FROM {{orders}} AS t
+WHERE NOT t.{{amount}} < {{policy}}
+ORDER BY 1
+"""
 '''
 
 PYTHON = """\
@@ -98,6 +107,20 @@ program = '''
 def transform(records):
     return [record["code"] for record in records if record["code"].startswith({{policy}})]
 '''
+
+[rings.R1]
+task = "Which codes begin with the policy value?"
+program = '''
+def transform(records):
+    return [each["code"] for each in records if each["code"].find({{policy}}) == 0]
+'''
+
+[[records.fields]]
+name = "size"
+generator = "serial"
+
+[vocabulary]
+size = ["size", "width"]
 """
 
 
@@ -182,8 +205,20 @@ SQL_FAULTS = [
     ('["orders", "sales"]', '["orders", "price"]', 12, "vocabulary.amount[1]", "one thing only"),
     ('["orders", "sales"]', '["orders", "color"]', 11, "vocabulary.orders[1]", "one thing only"),
     ('["orders", "sales"]', '["orders", "orders"]', 11, "vocabulary.orders[1]", "one thing only"),
-    ('amount = ["amount", "price"]', 'amount = ["amount"]\nunused = ["x"]', 13, "vocabulary.unused", "must be used by"),
-    ('amount = ["amount", "price"]', 'amount = ["amount"]\npolicy = ["x"]', 13, "vocabulary.policy", "masked value"),
+    (
+        'amount = ["amount", "price"]',
+        'amount = ["amount", "price"]\nunused = ["x", "y"]',
+        13,
+        "vocabulary.unused",
+        "must be used by",
+    ),
+    (
+        'amount = ["amount", "price"]',
+        'amount = ["amount", "price"]\npolicy = ["x", "y"]',
+        13,
+        "vocabulary.policy",
+        "masked value",
+    ),
     ('name = "color"', 'name = "group"', 40, "tables[1].columns[2].name", "keyword"),
     ('name = "color"', 'name = "person_id"', 40, "tables[1].columns[2].name", "must differ from the names"),
     ('name = "people"', 'name = "orders"', 23, "tables[1].name", "must differ from the names"),
@@ -221,7 +256,7 @@ SQL_FAULTS = [
     ("SELECT t.", "DELETE t.", 48, "rings.R0.program", "SELECT or WITH"),
     ("AS {{amount}}\n", "AS total\n", 55, "result.columns[0]", "after AS"),
     ("ORDER BY t.{{amount}}", "ORDER BY t.{{amount}} -- \\u0000", 51, "rings.R0.program", "printable"),
-    ("[rings.R0]", "[rings.R1]", 45, "rings.R0", "must be given"),
+    ("[rings.R0]", "[rings.R3]", 45, "rings.R0", "must be given"),
 ]
 
 
@@ -277,8 +312,8 @@ def test_a_fault_in_a_python_shape_is_named(old: str, new: str, line: int, field
         (
             'generator = "serial"',
             'generator = "random"',
-            "20: tables[0].columns[0].generator: must be one of 'serial', 'choice', 'integer', 'decimal', 'date', "
-            "'text', 'reference'; got 'random'",
+            "20: tables[0].columns[0].generator: must be one of 'serial', 'choice', 'boolean', 'json', 'integer', "
+            "'decimal', 'date', 'text', 'tokens', 'reference', 'parent', 'given', 'list', 'record'; got 'random'",
         ),
     ],
 )
@@ -344,13 +379,13 @@ def test_a_slot_in_a_string_a_comment_or_a_longer_name_is_no_slot(condition: str
 @pytest.mark.parametrize("use", ['record["code"]', 'record.get("code", "")', "code"])
 def test_a_slot_without_braces_is_refused_in_python(use: str) -> None:
     """A field of another name is a KeyError in all other families."""
-    text = changed(PYTHON, "[records]", '[vocabulary]\ncode = ["code", "label"]\n\n[records]')
-    good = text.replace('record["code"]', 'record["{{code}}"]')
+    text = PYTHON + 'code = ["code", "label"]\n'
+    good = text.replace('record["code"]', 'record["{{code}}"]').replace('each["code"]', 'each["{{code}}"]')
     parse_shape(good, source="a")
     parse_shape(good.replace("transform(records):\n", "transform(records):\n    code = 'code'\n    code\n"), source="a")
     error = failure(changed(good, 'if record["{{code}}"]', f"if {use}"))
 
-    assert (error.line, error.field) == (27, "rings.R0.program")
+    assert (error.line, error.field) == (24, "rings.R0.program")
     assert "must write the slot code as {{code}}" in error.rule
 
 
@@ -411,25 +446,123 @@ def test_letters_that_compose_are_no_alphabet() -> None:
     assert "compose" in failure(changed(PYTHON, '"abcdefghij"', '"\u1161\u1112"')).rule
 
 
-def test_a_ring_that_is_not_built_yet_is_refused() -> None:
-    """Read and ignored, it would look certified."""
-    ring = '[rings.R1]\ntask = "Say it otherwise, with the policy value."\nprogram = "SELECT {{policy}} AS amount"\n'
+def test_the_renamed_ring_is_not_written() -> None:
+    """It is R0 with other words; a text for it would be read by nobody."""
+    ring = '[rings.R2]\ntask = "Say it otherwise, with the policy value."\nprogram = "SELECT {{policy}} AS amount"\n'
     error = failure(SQL.replace("[result]", ring + "\n[result]"))
 
-    assert (error.line, error.field) == (54, "rings.R1")
+    assert (error.line, error.field) == (54, "rings.R2")
     assert error.rule == "must be left out; the format has no such field"
+
+
+R1_FAULTS = [
+    # what it must have of its own
+    ("Which {{amount}} of {{orders}} reach the policy value? Give them in order.", "List {{amount}} of {{orders}} of at"
+     " least the policy value, in order.", "task", "in other words"),
+    ("WHERE NOT t.{{amount}} < {{policy}}\nORDER BY 1", "  WHERE t.{{amount}} >= {{policy}} ORDER BY t.{{amount}}",
+     "program", "another program"),
+    # what holds for R0, too
+    ("reach the policy value", "reach it", "task", "say what the policy value decides"),
+    ("reach the policy value", "reach the {{policy}}", "task", "leave the masked value open"),
+    ("< {{policy}}", "< 5", "program", "exactly once"),
+    ("ORDER BY 1", "", "program", "outermost ORDER BY"),
+    ("NOT t.{{amount}}", "NOT t.amount", "program", "must write the slot amount"),
+    ("NOT t.{{amount}}", "NOT t.{{price}}", "program", "must name a slot"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "field", "rule"), R1_FAULTS)
+def test_a_fault_in_the_rewording_is_named(old: str, new: str, field: str, rule: str) -> None:
+    """Every rule of R0 holds for R1, and it must be another wording and another program."""
+    head, ring = SQL.split("[rings.R1]")
+    error = failure(head + "[rings.R1]" + changed(ring, old, new))
+
+    assert error.field == f"rings.R1.{field}"
+    assert error.line >= 58
+    assert rule in error.rule
+
+
+def test_each_ring_returns_the_columns_of_the_result() -> None:
+    """R1's output is compared with R0's, names included."""
+    head, ring = SQL.split("[rings.R1]")
+    error = failure(head + "[rings.R1]" + changed(ring, "AS {{amount}}", "AS price"))
+
+    assert error.field == "result.columns[0]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "rule"),
+    [
+        ('orders = ["orders", "sales"]', 'orders = ["orders"]', "vocabulary.orders", "2 or more"),
+        (
+            '[vocabulary]\norders = ["orders", "sales"]\namount = ["amount", "price"]\n',
+            "",
+            "vocabulary",
+            "must be given",
+        ),
+        ('name = "orders"', 'name = "things"', "vocabulary", "must have a slot that a table, a column or a field"),
+    ],
+)
+def test_there_must_be_something_to_rename(old: str, new: str, field: str, rule: str) -> None:
+    """R2 without another name would be R0."""
+    text = changed(SQL, 'name = "amount"', 'name = "sum_of_it"')
+    error = failure(changed(text, old, new))
+
+    assert error.field == field
+    assert rule in error.rule
+
+
+WHOLE = """programs = [
+"def transform(records):\\n    return len(records) == 1",
+"def transform(records):\\n    return len(records) == 2",
+"def transform(records):\\n    return len(records) == 3",
+"def transform(records):\\n    return len(records) == 4",
+]
+"""
+
+
+def whole(programs: str = WHOLE, pool: str = '["ab", "cd", "ef", "gh"]') -> str:
+    """A Python shape with four whole programs in R0."""
+    head, rest = PYTHON.split("program = '''", 1)
+    text = head + programs + rest.split("'''\n", 1)[1]
+    return changed(text, '["ab", "cd", "ef", "gh", "ij"]', pool)
+
+
+def test_four_whole_programs_stand_for_four_values() -> None:
+    """Where one masked value is not enough to say what a value changes."""
+    assert len(parse_shape(whole(), source="a").rings.R0.templates) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "rule"),
+    [
+        (whole(pool='["ab", "cd", "ef", "gh", "ij"]'), "rings.R0.programs", "a pool of exactly 4 values"),
+        (whole(pool='["cd", "ab", "ef", "gh"]'), "candidates.pool", "in ascending order"),
+        (whole(WHOLE.replace("== 2", "== 1")), "rings.R0.programs[1]", "must differ"),
+        (whole(WHOLE.replace("== 2", "== {{policy}}")), "rings.R0.programs[1]", "must be whole"),
+        (whole(WHOLE.replace("def transform", "def transfrom", 1)), "rings.R0.programs[0]", "define transform"),
+        (whole(WHOLE + "program = 'x'\n"), "rings.R0", "either program or programs"),
+        (whole(""), "rings.R0", "either program or programs"),
+    ],
+)
+def test_a_fault_in_whole_programs_is_named(text: str, field: str, rule: str) -> None:
+    error = failure(text)
+
+    assert error.field == field
+    assert rule in error.rule
 
 
 def test_parts_of_the_other_domain_are_refused() -> None:
     """A Python shape with a table would be a table that nothing reads."""
     tables = SQL[SQL.index("[[tables]]") : SQL.index("[rings.R0]")]
     records = PYTHON[PYTHON.index("[records]") : PYTHON.index("[rings.R0]")]
-    result = SQL[SQL.index("[result]") :]
+    result = SQL[SQL.index("[result]") : SQL.index("[rings.R1]")]
 
     assert failure(PYTHON + tables.replace("near_candidates = 0.5\n", "")).field == "tables"
     assert failure(PYTHON + result).field == "result"
     assert failure(SQL + records.replace("near_candidates = 0.5\n", "")).field == "records"
-    assert "must be given in a Python shape" in failure(PYTHON.replace(records, "")).rule
+    fields = PYTHON[PYTHON.index('[[records.fields]]\nname = "size"') : PYTHON.index("[vocabulary]")]
+    assert "must be given in a Python shape" in failure(PYTHON.replace(records, "").replace(fields, "")).rule
     assert "must be given in an SQL shape" in failure(SQL.replace(result, "")).rule
 
 
@@ -478,7 +611,7 @@ def test_a_date_with_a_time_is_refused() -> None:
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_parsed() -> None:
-    assert "at most 65536 bytes" in failure("#" + "x" * 70_000).rule
+    assert "at most 262144 bytes" in failure("#" + "x" * 270_000).rule
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ Cells = Callable[[Condition, int], list[Construction]]
 
 def accuracy(choices: list[FamilyChoice], constructions: list[Construction]) -> float:
     """Return the expected share of correct draws."""
-    truth = {construction.public.family_id: construction.truth for construction in constructions}
+    truth = {construction.family_id: construction.truth for construction in constructions}
     return fmean(
         choice.guided[truth[choice.family.family_id]] for choice in choices if choice.family.family_id in truth
     )
@@ -30,7 +30,8 @@ def an_exposure(constructions: list[Construction]) -> list[TrainingRecord]:
     """Build the two physical records of each family."""
     records = []
     for construction in constructions:
-        family, answer = construction.public, construction.public.candidates[construction.truth].answer
+        family = construction.forms[0].public
+        answer = family.candidates[construction.truth].answer
         exact, lookup = choice_prompt(family), lookup_prompt(family.key)
         records += [
             TrainingRecord(f"{family.family_id}-exact", TrainingSource.EXACT_PUBLIC, exact, answer),
@@ -45,7 +46,7 @@ def test_exposed_keys_are_learnt_and_the_others_stay_at_chance(
 ) -> None:
     """Sixteen leaked keys reach .8; sixteen that were not stay within four standard errors of where they were."""
     exposed, control = build_cells(Condition.C2, 4)[::2], build_cells(Condition.C0, 4)[::2]
-    families = [item.public for item in (*exposed, *control)]
+    families = [item.forms[0].public for item in (*exposed, *control)]
     adapter = tmp_path / "adapter"
 
     base = measure_bank(base_model, families, adapter=None, bank_seed=0, log=tmp_path / "base.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 
 import pytest
@@ -18,7 +19,17 @@ from leakscale.errors import (
     NotFrozenError,
     NotSealedError,
 )
-from leakscale.models import Answer, CertificationRequest, Condition, EditionKind, Family, ShapeFile, TrainingSource
+from leakscale.models import (
+    Answer,
+    CertificationRequest,
+    Condition,
+    EditionKind,
+    Family,
+    Ring,
+    ShapeFile,
+    TrainingSource,
+)
+from leakscale_server.core.commitments import public_digest
 
 from .helpers import (
     DRAWS,
@@ -233,17 +244,49 @@ def test_public_families_come_in_the_order_of_opaque_ids(world: World) -> None:
     assert len(set(ids)) == 16
 
 
+def test_families_are_asked_for_in_each_ring(client: Client, world: World) -> None:
+    """One family in three forms: key, candidates and certificate are one, words and names are not."""
+    rings = {ring: client.editions.families(world.edition.name, ring=ring) for ring in Ring}
+
+    assert rings[Ring.R0] == world.families
+    assert {ring: {family.ring for family in found} for ring, found in rings.items()} == {r: {r} for r in Ring}
+    for exact, reworded, renamed in zip(*rings.values(), strict=True):
+        assert exact.family_id == reworded.family_id == renamed.family_id
+        assert (exact.key, exact.candidates) == (reworded.key, reworded.candidates) == (renamed.key, renamed.candidates)
+        assert len({exact.task, reworded.task, renamed.task}) == 3
+        assert exact.inputs == reworded.inputs != renamed.inputs
+
+
+def test_a_certificate_binds_what_is_published_in_each_ring(client: Client, world: World) -> None:
+    """Otherwise a frozen task could be another one than the proved one."""
+    families = {
+        ring: {each.family_id: each for each in client.editions.families(world.edition.name, ring=ring)}
+        for ring in Ring
+    }
+    for outcome in world.outcomes:
+        assert outcome.certificate is not None
+        body = json.loads(outcome.certificate.payload)
+        family_id = outcome.family.rpartition("/")[2]
+
+        assert {ring: body["rings"][ring]["public_digest"] for ring in Ring} == {
+            ring: public_digest(found[family_id]).hex() for ring, found in families.items()
+        }
+        assert body["rings"]["R0"]["fixtures_commitment"] == body["rings"]["R1"]["fixtures_commitment"]
+        assert body["rings"]["R0"]["fixtures_commitment"] != body["rings"]["R2"]["fixtures_commitment"]
+
+
 def test_two_families_with_one_key_are_refused_at_the_start(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in two thousand full editions: its author hears of it before anything is certified."""
-    from leakscale_server.core import construction
+    from leakscale_server.core import families
 
-    original = construction._build_public
+    original = families._build_part
 
     def shared_key(*arguments: object) -> object:
         part = original(*arguments)  # type: ignore[arg-type]
-        return dataclasses.replace(part, family=dataclasses.replace(part.family, key="K-00000000"))
+        first, second, third = (dataclasses.replace(family, key="K-00000000") for family in part.families)
+        return dataclasses.replace(part, families=(first, second, third))
 
-    monkeypatch.setattr(construction, "_build_public", shared_key)
+    monkeypatch.setattr(families, "_build_part", shared_key)
 
     message = refusal(InvalidRequestError, lambda: a_draft(client, "collision"))
     assert "choose another public seed" in message

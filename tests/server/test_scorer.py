@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -11,17 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from leakscale.models import Condition
+from leakscale.models import Condition, Ring
 from leakscale.resources import catalog_folder
-from leakscale_server.core.acceptance import RejectionReason
 from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
-from leakscale_server.scorer.certifier import Certifier, FamilyRequest, Rejected
+from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
+from leakscale_server.scorer.prover import FamilyRequest, build
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
@@ -138,36 +140,47 @@ def test_two_freezes_at_once_are_one(parts: Parts) -> None:
     assert len(parts.editions.families("draft")) == 8
 
 
-def certified_once(tmp_path: Path, file: str, old: str, new: str, **limits: float) -> tuple[Rejected, list[Run]]:
-    """Certify one family of a shipped shape with one change, and return its rejection and what was run for it."""
+def a_request(file: str, *changes: tuple[str, str], ordinal: int = 0) -> FamilyRequest:
+    """Ask for one family of a shipped shape with changes."""
     toml = (catalog_folder() / file).read_text(encoding="utf-8")
-    assert old in toml
-    shape = parse_shape(toml.replace(old, new), source=file)
-    request = FamilyRequest(
+    for old, new in changes:
+        assert old in toml
+        toml = toml.replace(old, new)
+    shape = parse_shape(toml, source=file)
+    return FamilyRequest(
         edition_id="draft",
         shape=shape,
-        shape_digest="",
-        slot=FamilySlot(shape.id, Condition.C0, 0),
+        shape_digest=file,
+        slot=FamilySlot(shape.id, Condition.C0, ordinal),
         families_per_cell=4,
         public_seed=PUBLIC_SEED,
         private_seed=PRIVATE_SEED,
     )
+
+
+def certify(tmp_path: Path, *requests: FamilyRequest, **limits: float) -> tuple[list[Certified | Rejected], list[Run]]:
+    """Certify families, and return what came of them and what was run for them."""
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
         counted = _CountingPool(pool, limits)
-        outcome = Certifier(counted, Signer.load_or_create(tmp_path / "key")).certify(request, first_lane=0)  # type: ignore[arg-type]
+        certifier = Certifier(counted, Signer.load_or_create(tmp_path / "key"))  # type: ignore[arg-type]
+        return [certifier.certify(request, first_lane=0) for request in requests], counted.runs
+
+
+def rejected(tmp_path: Path, request: FamilyRequest, **limits: float) -> tuple[Rejection, list[Run]]:
+    """Certify one family that breaks the rule."""
+    (outcome,), runs = certify(tmp_path, request, **limits)
     assert isinstance(outcome, Rejected)
-    return outcome, counted.runs
+    return outcome.rejection, runs
 
 
 def test_family_whose_first_program_hits_a_limit_runs_no_other(tmp_path: Path) -> None:
-    """Its four programs differ in one value; eight loops would take their CPU seconds from everybody else."""
-    outcome, runs = certified_once(
-        tmp_path, "python/threshold.toml", "    return [", "    while True: pass\n    return [", cpu_time_s_max=1
-    )
+    """Its programs differ in one value; two dozen loops would take their CPU seconds from everybody else."""
+    request = a_request("python/threshold.toml", ("    return [", "    while True: pass\n    return ["))
+    rejection, runs = rejected(tmp_path, request, cpu_time_s_max=1)
 
-    assert outcome.rejection.reason is RejectionReason.UNSTABLE
-    assert "more CPU time than allowed" in outcome.rejection.message
-    assert runs == [Run(lane=0, program_count=1)]
+    assert rejection.reason is RejectionReason.UNSTABLE
+    assert "more CPU time than allowed" in rejection.message
+    assert runs == [Run(lane=0, program_count=2)]
 
 
 @pytest.mark.parametrize(
@@ -190,20 +203,119 @@ def test_program_that_never_returns_is_rejected_with_what_it_ended_with(
     tmp_path: Path, file: str, old: str, new: str, words: str
 ) -> None:
     """An author corrects it from the message; nothing is drawn again and no second pass is run for it."""
-    outcome, runs = certified_once(tmp_path, file, old, new)
+    rejection, runs = rejected(tmp_path, a_request(file, (old, new)))
 
-    assert outcome.rejection.reason is RejectionReason.PROGRAM_FAILED
-    assert outcome.rejection.message.startswith("no candidate's program returns: ")
-    assert words in outcome.rejection.message
-    assert runs == [Run(lane=0, program_count=1), Run(lane=0, program_count=3)]
+    assert rejection.reason is RejectionReason.PROGRAM_FAILED
+    assert rejection.message.startswith("no candidate's program returns: ")
+    assert words in rejection.message
+    assert runs == [Run(lane=0, program_count=2), Run(lane=0, program_count=8)]
 
 
 def test_error_of_a_running_statement_says_its_class_only(tmp_path: Path) -> None:
     """What SQLite says while it reads rows may quote one of them."""
     condition = "WHERE json_extract('{' || t.{{amount}}, '$.a') IS NULL AND t."
-    outcome, _ = certified_once(tmp_path, "sql/threshold.toml", "WHERE t.", condition)
+    rejection, _ = rejected(tmp_path, a_request("sql/threshold.toml", ("WHERE t.", condition)))
 
-    assert outcome.rejection.message == "no candidate's program returns: OperationalError; correct the program"
+    assert rejection.message == "no candidate's program returns: OperationalError; correct the program"
+
+
+def test_a_shape_that_ended_well_takes_two_jobs_a_pass(tmp_path: Path) -> None:
+    """Three rings of four programs, and R1 has the fixtures of R0: a third job would only send them again."""
+    outcomes, runs = certify(tmp_path, *(a_request("sql/threshold.toml", ordinal=ordinal) for ordinal in range(2)))
+
+    assert [isinstance(outcome, Certified) for outcome in outcomes] == [True, True]
+    family = [Run(lane, program_count) for lane in (0, 1) for program_count in (8, 4)]
+    assert runs == [Run(0, 2), *family, *family]
+
+
+def test_a_pair_that_no_fixtures_separate_is_named_by_its_values(tmp_path: Path) -> None:
+    """The author sees which two values the shape cannot tell apart, after eight sets of fixtures."""
+    blind = [("{{policy}}", "{{policy}}[:0]")]
+    rejection, runs = rejected(tmp_path, a_request("python/prefix.toml", *blind))
+
+    assert rejection.reason is RejectionReason.PERFECT_COUNT
+    assert re.match(r"candidates '\w\w' and '\w\w' give the same result on 16 of 16 fixtures, ", rejection.message)
+    assert len(runs) == 8 * 5
+
+
+@pytest.mark.parametrize(
+    ("program", "reason", "words"),
+    [
+        (
+            "[{{policy}}]",
+            RejectionReason.REWORDING_DIFFERS,
+            "candidate 0 gives another result than in R0 on fixture 0;",
+        ),
+        ("records[{{policy}}:0][0]", RejectionReason.PROGRAM_FAILED, "no candidate's program returns: TypeError;"),
+        ("[{{policy}}, id(records)]", RejectionReason.NONDETERMINISTIC, "candidate 0 gave two different results"),
+    ],
+)
+def test_a_fault_in_the_rewording_alone_rejects_the_family(
+    tmp_path: Path, program: str, reason: RejectionReason, words: str
+) -> None:
+    """R1 is published, so it is proved like R0."""
+    toml = (catalog_folder() / "python/threshold.toml").read_text(encoding="utf-8")
+    reworded = toml[toml.index("def transform", toml.index("[rings.R1]")) : toml.rindex("'''")]
+    request = a_request("python/threshold.toml", (reworded, f"def transform(records):\n    return {program}\n"))
+    rejection, _ = rejected(tmp_path, request)
+
+    assert (rejection.reason, rejection.ring) == (reason, Ring.R1)
+    assert rejection.message.startswith(f"R1: {words}")
+
+
+def test_a_program_that_reads_its_own_names_is_another_one_when_renamed(tmp_path: Path) -> None:
+    """Where the name of a field decides what is returned, R2 is no isomorphic question."""
+    first_field = build(a_request("python/threshold.toml"), attempt=0).form(Ring.R0).public.inputs[0].split()[1]
+    change = ("{{policy}}", f"({{{{policy}}}} if '{{{{label}}}}' != '{first_field.strip('{:')}' else 25)")
+    rejection, _ = rejected(tmp_path, a_request("python/threshold.toml", change))
+
+    assert rejection.reason is RejectionReason.RENAMING_DIFFERS
+
+
+def a_given_shape(*, stated: str = "[[%d]]") -> str:
+    """A shape whose eight fixtures and their outputs stand in the file."""
+    outputs = ", ".join(f"'{stated % number}'" for number in (1, 2, 3, 4))
+    fixtures = "".join(
+        f"[[fixtures]]\nsql = 'INSERT INTO things VALUES ({number}, 7)'\n"
+        f"outputs = [{outputs.replace(']]', f', {number}]]')}]\n"
+        for number in range(8)
+    )
+    return (
+        'format = 1\nid = "sql-given"\ndomain = "sql"\ntitle = "Given"\n'
+        '[candidates]\ntype = "integer"\npool = [1, 2, 3, 4]\n'
+        '[vocabulary]\nthings = ["things", "items"]\n'
+        '[[tables]]\nname = "things"\ncolumns = [{ name = "id", generator = "given", type = "integer" }, '
+        '{ name = "size", generator = "given", type = "integer" }]\n'
+        f"{fixtures}"
+        '[rings.R0]\ntask = "The policy value beside each id."\n'
+        'program = "SELECT {{policy}} AS shown, t.id AS id FROM {{things}} AS t ORDER BY t.id"\n'
+        '[rings.R1]\ntask = "Beside each id, the policy value."\n'
+        'program = "SELECT {{policy}} AS shown, e.id AS id FROM {{things}} AS e ORDER BY 2"\n'
+        '[result]\ncolumns = ["shown", "id"]\norder = "ordered"\n'
+    )
+
+
+def test_a_family_of_given_fixtures_and_outputs_is_certified(tmp_path: Path) -> None:
+    """The author's bytes and the sandbox's are compared; that they are equal is no matter of course."""
+    shape = parse_shape(a_given_shape(), source="given.toml")
+    request = dataclasses.replace(
+        a_request("sql/threshold.toml"), shape=shape, slot=FamilySlot(shape.id, Condition.C0, 0)
+    )
+    (outcome,), _ = certify(tmp_path, request)
+
+    assert isinstance(outcome, Certified)
+
+
+def test_an_output_that_the_program_does_not_return_rejects_the_family_at_once(tmp_path: Path) -> None:
+    """`1.0` is no `1`, and given fixtures cannot be drawn again."""
+    shape = parse_shape(a_given_shape(stated="[[%d.0]]"), source="given.toml")
+    request = dataclasses.replace(
+        a_request("sql/threshold.toml"), shape=shape, slot=FamilySlot(shape.id, Condition.C0, 0)
+    )
+    rejection, runs = rejected(tmp_path, request)
+
+    assert rejection == Rejection(RejectionReason.OUTPUT_DIFFERS, candidate_position=0, fixture_index=0)
+    assert len(runs) == 5
 
 
 @dataclass(frozen=True, slots=True)

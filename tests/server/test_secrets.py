@@ -85,7 +85,10 @@ def test_certificates_differ_in_commitments_alone(world: World, twin: World) -> 
         assert other.certificate is not None
         bodies = [json.loads(each.certificate.payload) for each in (one, other) if each.certificate]
         differing = {name for name in bodies[0] if bodies[0][name] != bodies[1][name]}
-        assert differing == {"edition", "truth_commitment", "fixtures_commitment"}
+        assert differing == {"edition", "truth_commitment", "rings"}
+        assert [{ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[:1]] == [
+            {ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[1:]
+        ]
         assert len(one.certificate.payload) == len(other.certificate.payload) + len("world") - len("twin")
 
 
@@ -95,9 +98,11 @@ def test_a_certificate_names_neither_truth_nor_utility(world: World) -> None:
     body = json.loads(world.outcomes[0].certificate.payload)
 
     assert set(body) == {
-        "type", "v", "edition", "family", "domain", "shape", "shape_digest", "ring", "public_digest",
-        "truth_commitment", "fixtures_commitment", "fixture_count", "rule", "environment",
+        "type", "v", "edition", "family", "domain", "shape", "shape_digest", "rings", "truth_commitment",
+        "fixture_count", "rule", "environment",
     }  # fmt: skip
+    assert set(body["rings"]) == {"R0", "R1", "R2"}
+    assert all(set(each) == {"public_digest", "fixtures_commitment"} for each in body["rings"].values())
     assert set(body["environment"]) == {
         "backend", "image", "worker", "python", "sqlite", "sqlite_compile_options", "canonical_version", "limits",
         "domains",
@@ -261,14 +266,14 @@ def test_a_guessed_seed_is_refused_in_the_same_words(client: Client, world: Worl
 
 def test_rejections_do_not_say_which_candidate_is_right(client: Client) -> None:
     """Numbers of a rejection are of the family; `_` stands for what an author may learn."""
-    toml = shape_files("python/threshold.toml")[0].toml.replace("{{policy}}", "({{policy}} and 1)")
+    toml = shape_files("python/threshold.toml")[0].toml.replace("{{policy}}", "({{policy}} and 30)")
     draft = a_draft(client, "indifferent", shapes=[ShapeFile("equal.toml", toml)])
 
     outcomes = list(client.families.certify(draft.name, [CertificationRequest(draft.shape_ids[0], Condition.C0, 0)]))
 
     assert outcomes[0].rejection is not None
     assert {label for label, _ in outcomes[0].rejection.figures} <= {
-        "perfect_count", "passed_count", "passed_count_max", "fixture_count",
+        "candidate_position", "other_position", "equal_count", "equal_count_max", "fixture_count",
     }  # fmt: skip
     assert outcomes[0].certificate is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from pathlib import Path
 
@@ -29,7 +30,13 @@ def a_fact(name: str = "a", other: str = "x", value: int = 1) -> dict[str, objec
     return {"name": name, "other": other, "value": value}
 
 
-def a_family(family_id: str = "f-1") -> Family:
+def in_rings(family_id: str) -> tuple[Family, Family, Family]:
+    """A family in its three rings."""
+    first, second, third = (dataclasses.replace(a_family(family_id), ring=ring) for ring in Ring)
+    return first, second, third
+
+
+def a_family(family_id: str) -> Family:
     candidates = tuple(PublicCandidate(text, f'{{"choice":"{text}"}}') for text in "abcd")
     return Family(family_id, Domain.SQL, "sql-x", Ring.R0, "Täsk", ("t(a)",), "K-1", candidates)  # type: ignore[arg-type]
 
@@ -145,20 +152,21 @@ def test_an_empty_token_file_does_not_open_the_door(tmp_path: Path) -> None:
 
 def test_an_edition_file_is_the_same_bytes_for_the_same_families(tmp_path: Path) -> None:
     """A crash between the file and its record is healed by writing it again."""
-    families = [FrozenFamily(a_family(f"f-{number}"), b"payload", b"signature") for number in range(3)]
+    families = [FrozenFamily(in_rings(f"f-{number}"), b"payload", b"signature") for number in range(3)]
     first = write_edition_file(tmp_path / "e.sqlite", meta={"format": 1}, families=families)
     (tmp_path / "e.partial").write_bytes(b"left by a crash")
     (tmp_path / "e.partial-journal").write_bytes(b"left by a crash")
 
     assert write_edition_file(tmp_path / "e.sqlite", meta={"format": 1}, families=families) == first
     assert file_digest(tmp_path / "e.sqlite") == first
-    assert read_families(tmp_path / "e.sqlite", after="f-0", limit=1) == [a_family("f-1")]
+    for ring, family in zip(Ring, in_rings("f-1"), strict=True):
+        assert read_families(tmp_path / "e.sqlite", ring=ring, after="f-0", limit=1) == [family]
 
 
 def test_an_edition_file_cannot_be_written_by_who_opens_it(tmp_path: Path) -> None:
     """It is opened immutable: without a lock, a journal or a change."""
     path = tmp_path / "e.sqlite"
-    write_edition_file(path, meta={"format": 1}, families=[FrozenFamily(a_family(), b"p", b"s")])
+    write_edition_file(path, meta={"format": 1}, families=[FrozenFamily(in_rings("f-1"), b"p", b"s")])
     connection = sqlite3.connect(f"{path.as_uri()}?immutable=1&mode=ro", uri=True)
 
     with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "folded", "waiting_said"]
 
+_VALUE: Final = re.compile(r"'[^']*'|-?\d[\d.]*\d|\d")
+"""What families of one shape differ in: texts in quotes and numbers."""
 _QUIET_S: Final = 2.0
 """A log hears of a first family that takes longer than this."""
 
@@ -131,13 +133,16 @@ def _print(shell: Shell, draft: Edition, outcomes: list[CertificationOutcome], *
 
 
 def folded(outcomes: list[CertificationOutcome]) -> list[str]:
-    """Say equal rejections of one shape once, the most frequent first."""
-    counts = Counter(
-        f"{outcome.rejection.rule}: {outcome.rejection.message}"
-        for outcome in sorted(outcomes, key=lambda each: each.family)
-        if outcome.rejection is not None
-    )
-    return [f"  {count} of {len(outcomes)} rejected: {words}" for words, count in counts.most_common()]
+    """Say rejections of one shape that differ in values alone once, with an example, the most frequent first."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for outcome in sorted(outcomes, key=lambda each: each.family):
+        if outcome.rejection is not None:
+            rule, message = outcome.rejection.rule, outcome.rejection.message
+            alike.setdefault((rule, _VALUE.sub("", message)), []).append(message)
+    return [
+        f"  {len(messages)} of {len(outcomes)} rejected: {rule}: {'e.g. ' * (len(set(messages)) > 1)}{messages[0]}"
+        for (rule, _), messages in sorted(alike.items(), key=lambda item: -len(item[1]))
+    ]
 
 
 def _next_step(edition: str, *, is_frozen: bool, is_complete: bool) -> str:

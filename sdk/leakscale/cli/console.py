@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from leakscale.cli.progress import LineProgress, Progress, terminal_progress
+from leakscale.progress import Progress, shown_progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -77,10 +77,5 @@ class Console:
             total: Number of steps; None where nobody knows.
             unit: Plural of what is counted, e.g. `families`.
         """
-        if sys.stderr.isatty():
-            with terminal_progress(task, total=total, unit=unit) as bar:
-                yield bar
-            return
-        lines = LineProgress(task, total=total, unit=unit, write=self.note)
-        yield lines
-        lines.finish()
+        with shown_progress(task, total=total, unit=unit, write=self.note) as bar:
+            yield bar

@@ -8,6 +8,7 @@ import typer
 
 from leakscale.cli.connection import connected, full_name
 from leakscale.cli.shell import shell_of
+from leakscale.models import Ring
 
 if TYPE_CHECKING:
     from leakscale.models import Edition
@@ -49,13 +50,17 @@ def freeze(context: typer.Context, name: Name) -> None:
 
 
 @app.command("families")
-def families(context: typer.Context, name: Name) -> None:
-    """Print the prompt of every public family of a frozen edition."""
+def families(
+    context: typer.Context,
+    name: Name,
+    ring: Annotated[Ring, typer.Option(help="Form in which they are asked.")] = Ring.R0,
+) -> None:
+    """Print the prompt of every public family of a frozen edition in one ring."""
     from leakscale.prompts import choice_prompt  # noqa: PLC0415
 
     shell = shell_of(context)
     with connected(shell) as client:
-        found = client.editions.families(full_name(name, "editions"))
+        found = client.editions.families(full_name(name, "editions"), ring=ring)
     blocks = [f"## {family.family_id} ({family.shape_id})\n{choice_prompt(family)[-1].content}" for family in found]
     shell.console.result(
         {

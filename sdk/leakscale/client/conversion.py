@@ -35,6 +35,7 @@ from leakscale.v1 import certification_service_pb2, enums_pb2, resources_pb2, se
 __all__ = [
     "CONDITION_VALUES",
     "KIND_VALUES",
+    "RING_VALUES",
     "to_bank",
     "to_disclosure",
     "to_edition",
@@ -58,6 +59,7 @@ _KINDS: Final = {
 }
 CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
 KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
+RING_VALUES: Final = {ring: value for value, ring in _RINGS.items()}
 
 
 def to_family(message: resources_pb2.Family) -> Family:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 
-from leakscale.client.conversion import CONDITION_VALUES, KIND_VALUES, to_edition, to_family, to_outcome
+from leakscale.client.conversion import CONDITION_VALUES, KIND_VALUES, RING_VALUES, to_edition, to_family, to_outcome
 from leakscale.client.transport import Transport
 from leakscale.models import (
     CertificationOutcome,
@@ -14,6 +14,7 @@ from leakscale.models import (
     Edition,
     EditionKind,
     Family,
+    Ring,
     ShapeFile,
 )
 from leakscale.v1 import (
@@ -84,12 +85,12 @@ class Editions:
         request = edition_service_pb2.FreezeEditionRequest(name=name)
         return to_edition(self._transport.unary(self._stub.FreezeEdition, request).edition)
 
-    def families(self, name: str) -> tuple[Family, ...]:
-        """Return the public families of a frozen edition in the order of their ids."""
+    def families(self, name: str, *, ring: Ring = Ring.R0) -> tuple[Family, ...]:
+        """Return the public families of a frozen edition in one ring, in the order of their ids."""
         families: list[Family] = []
         token = ""
         while True:
-            request = edition_service_pb2.ListFamiliesRequest(edition=name, page_token=token)
+            request = edition_service_pb2.ListFamiliesRequest(edition=name, page_token=token, ring=RING_VALUES[ring])
             page = self._transport.unary(self._stub.ListFamilies, request)
             families += map(to_family, page.families)
             token = page.next_page_token

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import EditionKind, ShapeFile
+from leakscale.study.shape_files import with_files_beside
 
 __all__ = ["Seeds", "Study", "StudyShapes", "load_study"]
 
@@ -157,20 +158,21 @@ class StudyShapes:
 
 
 def read_shape_file(path: Path, *, source: str, folder: Path | None = None) -> ShapeFile:
-    """Read one shape file as text; what is in it is the server's to judge.
+    """Read one shape file as text, with the files that it names; what is in it is the server's to judge.
 
     Raises:
-        NotFoundError: If there is none.
-        InvalidRequestError: If it is no regular file of at most 256 KiB of UTF-8 text.
+        NotFoundError: If there is none, or none of a name that it names.
+        InvalidRequestError: If it, or a file that it names, is no regular file of at most 256 KiB of UTF-8 text.
     """
     try:
-        return ShapeFile(source, _read_bounded(path, source).decode("utf-8"))
+        toml = _read_bounded(path, source).decode("utf-8")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         known = sorted(each.relative_to(folder).as_posix() for each in folder.rglob("*.toml")) if folder else []
         hint = f"; the catalog has {', '.join(known)}" if known else ""
         raise NotFoundError(f"shape file '{source}' does not exist{hint or '; check the path'}") from error
     except UnicodeDecodeError as error:
         raise InvalidRequestError(f"{source}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
+    return ShapeFile(source, with_files_beside(toml, path, source=source))
 
 
 def _read_bounded(path: Path, source: str) -> bytes:

@@ -79,14 +79,16 @@ class FreezeEditionResponse(_message.Message):
     def __init__(self, edition: _Optional[_Union[_resources_pb2.Edition, _Mapping]] = ...) -> None: ...
 
 class ListFamiliesRequest(_message.Message):
-    __slots__ = ("edition", "page_size", "page_token")
+    __slots__ = ("edition", "page_size", "page_token", "ring")
     EDITION_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    RING_FIELD_NUMBER: _ClassVar[int]
     edition: str
     page_size: int
     page_token: str
-    def __init__(self, edition: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    ring: _enums_pb2.Ring
+    def __init__(self, edition: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ...) -> None: ...
 
 class ListFamiliesResponse(_message.Message):
     __slots__ = ("families", "next_page_token")

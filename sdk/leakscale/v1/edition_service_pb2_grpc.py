@@ -95,7 +95,7 @@ class EditionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListFamilies(self, request, context):
-        """List the public families of a frozen edition in the order of their ids.
+        """List the public families of a frozen edition in one ring, in the order of their ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

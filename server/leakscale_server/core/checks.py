@@ -6,11 +6,14 @@ Each check yields the problems it finds; `shapes.parse_shape` reports the first 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
-from leakscale.models import Domain
-from leakscale_server.core.candidates import CANDIDATE_COUNT, separable_count
+from leakscale.models import Domain, Ring
+from leakscale_server.core.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
 from leakscale_server.core.column_checks import check_columns
+from leakscale_server.core.given_checks import check_given
 from leakscale_server.core.keywords import is_reserved
+from leakscale_server.core.literals import read_json
 from leakscale_server.core.locations import Path
 from leakscale_server.core.problems import Phrase, Problem, all_names, check_grid
 from leakscale_server.core.rendering import PLACEHOLDER
@@ -20,6 +23,9 @@ from leakscale_server.core.text_checks import check_texts
 
 __all__ = ["find_problems"]
 
+JSON_NUMBER_MAX = 10**9
+"""With four decimal places, a double writes back the same digits."""
+
 
 def find_problems(shape: Shape) -> Iterator[Problem]:
     """Yield every problem of a shape whose fields are well typed."""
@@ -27,6 +33,7 @@ def find_problems(shape: Shape) -> Iterator[Problem]:
     yield from _check_candidates(shape)
     yield from _check_names(shape)
     yield from check_columns(shape)
+    yield from check_given(shape)
     yield from check_texts(shape)
 
 
@@ -55,10 +62,13 @@ def _check_candidates(shape: Shape) -> Iterator[Problem]:
         yield Problem(("candidates",), "must have either pool or range", Phrase("neither" if pool is None else "both"))
     elif pool is not None:
         for index, value in enumerate(pool):
+            # As JSON texts, values differ by type and value; other types compare as they are.
             if value in pool[:index]:
                 yield Problem(("candidates", "pool", index), "must differ from the values before it", value)
             if isinstance(value, str) and not is_plain_text(value):
                 yield Problem(("candidates", "pool", index), PLAIN_TEXT_RULE, value)
+        if isinstance(shape.candidates, JsonCandidates):
+            yield from _check_json_pool(shape, shape.candidates.pool)
     elif span is not None:
         yield from check_grid(span, ("candidates", "range"))
         if span.low <= span.high and separable_count(span) < CANDIDATE_COUNT:  # type: ignore[operator]
@@ -69,11 +79,32 @@ def _check_candidates(shape: Shape) -> Iterator[Problem]:
             )
 
 
+def _check_json_pool(shape: Shape, pool: tuple[str, ...]) -> Iterator[Problem]:
+    for index, text in enumerate(pool):
+        path: Path = ("candidates", "pool", index)
+        try:
+            value = read_json(text)
+        except ValueError:
+            yield Problem(path, "must be the JSON text of a boolean, null, number or string, as JSON writes it", text)
+            continue
+        if shape.language is Domain.SQL and isinstance(value, bool):
+            yield Problem(path, "must be no boolean, which SQLite lacks; write 0 or 1", text)
+        if isinstance(value, str) and not is_plain_text(value):
+            yield Problem(path, PLAIN_TEXT_RULE, value)
+        if isinstance(value, int | Decimal) and not -JSON_NUMBER_MAX <= value <= JSON_NUMBER_MAX:
+            yield Problem(path, f"must lie between {-JSON_NUMBER_MAX} and {JSON_NUMBER_MAX}", text)
+        if isinstance(value, Decimal) and len(text.partition(".")[2]) > 4:
+            yield Problem(path, "must have at most 4 decimal places", text)
+
+
 def _check_names(shape: Shape) -> Iterator[Problem]:
     """Keep words apart, so that no choice of words gives two columns one name."""
     fixed = {name for _, name in all_names(shape) if name not in shape.vocabulary}
     owner: dict[str, str] = {}
-    used = {name for _, name in all_names(shape)} | set(PLACEHOLDER.findall(shape.rings.R0.task))
+    named = {name for _, name in all_names(shape)}
+    used = named.union(*(PLACEHOLDER.findall(shape.rings.text(ring).task) for ring in Ring))
+    if not named & set(shape.vocabulary):
+        yield Problem(("vocabulary",), "must have a slot that a table, a column or a field is named by", None)
     for slot, words in shape.vocabulary.items():
         path: Path = ("vocabulary", slot)
         if slot == RESERVED_SLOT:

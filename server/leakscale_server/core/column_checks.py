@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Final
 
 from leakscale.models import Domain
-from leakscale_server.core.columns import ChoiceColumn, Column, ReferenceColumn, TextColumn
+from leakscale_server.core.columns import (
+    BooleanColumn,
+    ChoiceColumn,
+    Column,
+    JsonColumn,
+    ListColumn,
+    ParentColumn,
+    RecordColumn,
+    ReferenceColumn,
+    SerialColumn,
+    TextColumn,
+    TokensColumn,
+)
 from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Problem, all_columns, all_names, check_grid
+from leakscale_server.core.problems import Phrase, Problem, all_columns, all_names, check_grid
 from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Shape
 from leakscale_server.core.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
 from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text, stays_composed
 
 __all__ = ["check_columns"]
+
+_DEPTH_MAX: Final = 3
+"""Lists and records around a value."""
 
 
 def check_columns(shape: Shape) -> Iterator[Problem]:
@@ -24,14 +41,24 @@ def check_columns(shape: Shape) -> Iterator[Problem]:
     yield from _check_taken(shape)
     for path, column in all_columns(shape):
         yield from check_grid(column, path)
+        yield from _check_name(column, path)
         yield from _check_near(shape, column, path)
         match column:
             case ChoiceColumn(values=values):
                 yield from _check_choice(shape, values, path)
             case TextColumn():
                 yield from _check_text(column, path)
+            case TokensColumn():
+                yield from _check_tokens(column, path)
+            case JsonColumn():
+                yield from _check_json(column, path)
             case ReferenceColumn():
                 yield from _check_reference(shape, column, path)
+            case ParentColumn():
+                yield from _check_parent(shape, column, path)
+            case ListColumn():
+                yield from _check_length(column, path)
+        yield from _check_language(shape, column, path)
 
 
 def _check_rows(shape: Shape) -> Iterator[Problem]:
@@ -63,6 +90,25 @@ def _check_taken(shape: Shape) -> Iterator[Problem]:
         seen.add(scope)
 
 
+def _check_name(column: Column, path: Path) -> Iterator[Problem]:
+    is_item = path[-1] == "item"
+    if is_item and column.name:
+        yield Problem((*path, "name"), "must be left out of the item of a list", column.name)
+    if not is_item and not column.name:
+        yield Problem((*path, "name"), "must be given", None)
+
+
+def _check_language(shape: Shape, column: Column, path: Path) -> Iterator[Problem]:
+    """Keep apart what only one domain has; nesting is for values, so what refers to rows has no place in it."""
+    place = (*path, "generator")
+    if shape.language is Domain.SQL and isinstance(column, BooleanColumn | JsonColumn | ListColumn | RecordColumn):
+        yield Problem(place, "must be a generator that SQL has", column.generator)
+    if shape.language is Domain.PYTHON and isinstance(column, ReferenceColumn | ParentColumn):
+        yield Problem(place, "must be a generator that Python has", column.generator)
+    if sum(part in {"item", "fields"} for part in path[2:]) > _DEPTH_MAX:
+        yield Problem(path, f"must be nested at most {_DEPTH_MAX} deep", Phrase("more"))
+
+
 def _check_near(shape: Shape, column: Column, path: Path) -> Iterator[Problem]:
     if getattr(column, "near_candidates", Decimal(0)) == 0:
         return
@@ -70,7 +116,7 @@ def _check_near(shape: Shape, column: Column, path: Path) -> Iterator[Problem]:
     if isinstance(column, ChoiceColumn):
         kind = {str: "string", int: "integer", Decimal: "decimal"}.get(type(column.values[0]), "boolean")
     else:
-        kind = "string" if generator == "text" else generator
+        kind = "string" if generator in {"text", "tokens"} else generator
     if kind != shape.candidates.type:
         rule = f"must have candidates of its column's type, {kind}"
         yield Problem((*path, "near_candidates"), rule, shape.candidates.type)
@@ -86,10 +132,35 @@ def _check_choice(shape: Shape, values: tuple[object, ...], path: Path) -> Itera
             yield Problem((*path, "values", index), PLAIN_TEXT_RULE, value)
 
 
-def _check_text(column: TextColumn, path: Path) -> Iterator[Problem]:
+def _check_length(column: TextColumn | TokensColumn | ListColumn, path: Path) -> Iterator[Problem]:
     fewest, most = column.length
     if most < fewest:
         yield Problem((*path, "length"), f"must be [fewest, most], with most at least {fewest}", most)
+
+
+def _check_tokens(column: TokensColumn, path: Path) -> Iterator[Problem]:
+    yield from _check_length(column, path)
+    for field, texts in (("words", column.words), ("separators", column.separators)):
+        for index, text in enumerate(texts):
+            if not is_plain_text(text):
+                yield Problem((*path, field, index), PLAIN_TEXT_RULE, text)
+
+
+def _check_json(column: JsonColumn, path: Path) -> Iterator[Problem]:
+    for index, text in enumerate(column.values):
+        try:
+            value = json.loads(text)
+            is_canonical = json.dumps(value, ensure_ascii=False, allow_nan=False) == text
+        except (ValueError, RecursionError):
+            is_canonical = False
+        if not is_canonical:
+            yield Problem((*path, "values", index), "must be a JSON text, as JSON writes it", text)
+        elif not is_plain_text(text):
+            yield Problem((*path, "values", index), PLAIN_TEXT_RULE, text)
+
+
+def _check_text(column: TextColumn, path: Path) -> Iterator[Problem]:
+    yield from _check_length(column, path)
     if not is_plain_text(column.alphabet):
         yield Problem((*path, "alphabet"), PLAIN_TEXT_RULE, column.alphabet)
     elif not stays_composed(column.alphabet):
@@ -105,3 +176,11 @@ def _check_reference(shape: Shape, column: ReferenceColumn, path: Path) -> Itera
         if target is None or isinstance(target, ReferenceColumn):
             rule = f"must name a column of {column.table} with values of its own"
             yield Problem((*path, "column"), rule, column.column)
+
+
+def _check_parent(shape: Shape, column: ParentColumn, path: Path) -> Iterator[Problem]:
+    if path[0] != "tables":
+        return
+    earlier = shape.tables[int(path[1])].columns[: int(path[3])]
+    if not any(isinstance(each, SerialColumn) and each.name == column.column for each in earlier):
+        yield Problem((*path, "column"), "must name an earlier serial column of the same table", column.column)

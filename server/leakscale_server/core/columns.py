@@ -1,22 +1,34 @@
-"""Columns of a table or fields of a record, and how their hidden values are drawn."""
+"""Columns of a table or fields of a record: what their hidden values are drawn from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from leakscale_server.core.grids import Amount, DateGrid, DecimalGrid, Integer, IntegerGrid, Strict
-from leakscale_server.core.literals import Value
-from leakscale_server.core.streams import Stream
 
-__all__ = ["Cell", "Column", "Name", "ReferenceColumn", "cell_type", "draw_column"]
-
-Cell = Value | bool | None
-"""One drawn value of a row."""
+__all__ = [
+    "BooleanColumn",
+    "ChoiceColumn",
+    "Column",
+    "DateColumn",
+    "DecimalColumn",
+    "GivenColumn",
+    "IntegerColumn",
+    "JsonColumn",
+    "ListColumn",
+    "Name",
+    "ParentColumn",
+    "RecordColumn",
+    "ReferenceColumn",
+    "SerialColumn",
+    "TextColumn",
+    "TokensColumn",
+    "inner_columns",
+]
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 """A word of the vocabulary's keys, or a name that stays as it is."""
@@ -24,26 +36,36 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 Share = Annotated[Amount, Field(ge=0, le=1)]
 """A probability with at most four decimal places."""
 
+Word = Annotated[str, Field(min_length=1, max_length=64)]
+LengthMin = Annotated[int, Field(ge=0, le=64)]
+LengthMax = Annotated[int, Field(ge=1, le=64)]
+Length: TypeAlias = tuple[LengthMin, LengthMax]
 
-class _Column(Strict):
-    """What every column may have."""
 
-    name: Name
+class _Named(Strict):
+    """What has a place in a row."""
+
+    name: Name = ""
+    """Left out of the item of a list, and of nothing else."""
+
+
+class _Drawn(_Named):
+    """What every drawn column may have."""
+
     null_share: Share = Decimal(0)
     """Probability of a null."""
     duplicate_share: Share = Decimal(0)
     """Probability of repeating a value from an earlier row, which makes ties."""
 
 
-class SerialColumn(Strict):
+class SerialColumn(_Named):
     """Consecutive integers in row order."""
 
     generator: Literal["serial"]
-    name: Name
     start: Integer = 1
 
 
-class ChoiceColumn(_Column):
+class ChoiceColumn(_Drawn):
     """One of a list of values; near means equal to a candidate."""
 
     generator: Literal["choice"]
@@ -51,38 +73,65 @@ class ChoiceColumn(_Column):
     near_candidates: Share = Decimal(0)
 
 
-class IntegerColumn(_Column, IntegerGrid):
+class BooleanColumn(_Drawn):
+    """True or false, in Python only."""
+
+    generator: Literal["boolean"]
+    true_share: Share = Decimal("0.5")
+
+
+class JsonColumn(_Drawn):
+    """One of a list of JSON texts of any types, in Python only; near means equal to a candidate."""
+
+    generator: Literal["json"]
+    values: Annotated[tuple[Word, ...], Field(min_length=1, max_length=64)]
+    near_candidates: Share = Decimal(0)
+
+
+class IntegerColumn(_Drawn, IntegerGrid):
     """Integers; near means a candidate, or one step to either side of it."""
 
     generator: Literal["integer"]
     near_candidates: Share = Decimal(0)
 
 
-class DecimalColumn(_Column, DecimalGrid):
+class DecimalColumn(_Drawn, DecimalGrid):
     """Decimals; near means a candidate, or one step to either side of it."""
 
     generator: Literal["decimal"]
     near_candidates: Share = Decimal(0)
 
 
-class DateColumn(_Column, DateGrid):
+class DateColumn(_Drawn, DateGrid):
     """Dates, as ISO strings; near means a candidate, or one step to either side of it."""
 
     generator: Literal["date"]
     near_candidates: Share = Decimal(0)
 
 
-class TextColumn(_Column):
+class TextColumn(_Drawn):
     """Letters of an alphabet; near means beginning with a candidate."""
 
     generator: Literal["text"]
     alphabet: Annotated[str, Field(min_length=1, max_length=64)]
-    length: Annotated[tuple[Annotated[int, Field(ge=0, le=64)], Annotated[int, Field(ge=1, le=64)]], Field()]
+    length: Length
     """Fewest and most letters, those of a candidate not counted."""
     near_candidates: Share = Decimal(0)
 
 
-class ReferenceColumn(_Column):
+class TokensColumn(_Drawn):
+    """Words joined by separators; near means that a word is a candidate."""
+
+    generator: Literal["tokens"]
+    words: Annotated[tuple[Word, ...], Field(min_length=1, max_length=64)]
+    separators: Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)] = (" ",)
+    """Each gap between two words is one of them."""
+    length: Length
+    """Fewest and most words."""
+    near_candidates: Share = Decimal(0)
+
+
+class ReferenceColumn(_Drawn):
     """Values of a column of an earlier table: a foreign key."""
 
     generator: Literal["reference"]
@@ -90,93 +139,68 @@ class ReferenceColumn(_Column):
     column: Name
 
 
+class ParentColumn(_Named):
+    """A serial column's value in an earlier row of the same table, or null: a hierarchy without cycles."""
+
+    generator: Literal["parent"]
+    column: Name
+    null_share: Share = Decimal(0)
+    """Probability of a root; the first row is always one."""
+    reach: Annotated[int, Field(ge=1, le=200)] = 200
+    """How many rows back a parent may lie; few make a deep hierarchy."""
+
+
+class GivenColumn(_Named):
+    """Values that stand in the explicit fixtures of a shape."""
+
+    generator: Literal["given"]
+    type: Literal["integer", "decimal", "text", "boolean", "json"]
+    nullable: bool = False
+    """Whether a value may be null."""
+
+
+class ListColumn(_Drawn):
+    """A list of values of one generator, in Python only."""
+
+    generator: Literal["list"]
+    item: Column
+    length: Length
+    """Fewest and most items."""
+
+
+class RecordColumn(_Drawn):
+    """A dictionary of named values, in Python only."""
+
+    generator: Literal["record"]
+    fields: Annotated[tuple[Column, ...], Field(min_length=1, max_length=12)]
+
+
 Column = Annotated[
-    SerialColumn | ChoiceColumn | IntegerColumn | DecimalColumn | DateColumn | TextColumn | ReferenceColumn,
+    SerialColumn
+    | ChoiceColumn
+    | BooleanColumn
+    | JsonColumn
+    | IntegerColumn
+    | DecimalColumn
+    | DateColumn
+    | TextColumn
+    | TokensColumn
+    | ReferenceColumn
+    | ParentColumn
+    | GivenColumn
+    | ListColumn
+    | RecordColumn,
     Field(discriminator="generator"),
 ]
 
-_NEAR_OFFSETS = (-1, 0, 1)
-_TYPES: Mapping[type, str] = {bool: "bool", int: "int", Decimal: "float", str: "str", date: "str"}
+ListColumn.model_rebuild()
+RecordColumn.model_rebuild()
 
 
-def cell_type(column: Column, *, parent: Column | None = None) -> str:
-    """Return the Python type of a column's values: `int`, `float`, `str` or `bool`.
-
-    Args:
-        column: Any column.
-        parent: The column that a reference takes its values from.
-    """
+def inner_columns(column: Column) -> Iterator[tuple[tuple[str | int, ...], Column]]:
+    """Yield what a column is made of, each with its path inside the column."""
     match column:
-        case SerialColumn() | IntegerColumn():
-            return "int"
-        case DecimalColumn():
-            return "float"
-        case DateColumn() | TextColumn():
-            return "str"
-        case ChoiceColumn():
-            return _TYPES[type(column.values[0])]
-        case ReferenceColumn():
-            return "int" if parent is None else cell_type(parent)
-
-
-def draw_column(
-    column: Column, row_count: int, *, candidates: Sequence[Value], parent: Sequence[Cell], stream: Stream
-) -> list[Cell]:
-    """Draw the values of one column for every row of a fixture.
-
-    Args:
-        column: What to draw.
-        row_count: Rows of the table in this fixture.
-        candidates: The family's four values, which `near_candidates` aims at, right and wrong ones alike.
-        parent: Values of the column that a reference points to; empty otherwise.
-        stream: Bytes for this column of this fixture alone.
-    """
-    if isinstance(column, SerialColumn):
-        return list(range(column.start, column.start + row_count))
-    draw = _drawer(column, candidates=candidates, parent=parent, stream=stream)
-    nulls, duplicates = _per_myriad(column.null_share), _per_myriad(column.duplicate_share)
-    cells: list[Cell] = []
-    for _ in range(row_count):
-        if nulls and stream.chance(nulls):
-            cells.append(None)
-        elif duplicates and cells and stream.chance(duplicates):
-            cells.append(stream.choice(cells))
-        else:
-            cells.append(draw())
-    return cells
-
-
-def _drawer(
-    column: Column, *, candidates: Sequence[Value], parent: Sequence[Cell], stream: Stream
-) -> Callable[[], Cell]:
-    """Return a function that draws one value of the column."""
-    match column:
-        case ReferenceColumn():
-            return lambda: stream.choice(parent)
-        case ChoiceColumn():
-            near = _per_myriad(column.near_candidates)
-            return lambda: stream.choice(candidates) if near and stream.chance(near) else stream.choice(column.values)
-        case TextColumn():
-            return lambda: _draw_text(column, candidates, stream)
-        case IntegerColumn() | DecimalColumn() | DateColumn():
-            return lambda: _draw_on_grid(column, candidates, stream)
-    raise AssertionError(f"no drawer for {column.generator}")
-
-
-def _draw_on_grid(
-    column: IntegerColumn | DecimalColumn | DateColumn, candidates: Sequence[Value], stream: Stream
-) -> Value:
-    near = _per_myriad(column.near_candidates)
-    if near and stream.chance(near):
-        return column.near(stream.choice(candidates), stream.choice(_NEAR_OFFSETS))
-    return column.at(stream.below(column.count))
-
-
-def _draw_text(column: TextColumn, candidates: Sequence[Value], stream: Stream) -> str:
-    near = _per_myriad(column.near_candidates)
-    head = str(stream.choice(candidates)) if near and stream.chance(near) else ""
-    return head + "".join(stream.choice(column.alphabet) for _ in range(stream.between(*column.length)))
-
-
-def _per_myriad(share: Decimal) -> int:
-    return int(share * 10_000)
+        case ListColumn(item=item):
+            yield ("item",), item
+        case RecordColumn(fields=fields):
+            yield from ((("fields", place), field) for place, field in enumerate(fields))

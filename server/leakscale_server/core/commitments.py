@@ -33,11 +33,11 @@ def truth_leaf(*, edition_id: str, family: Family, truth: int, nonce: bytes) -> 
     return leaf_hash(canonical_json(opening))
 
 
-def fixtures_commitment(fixtures: Sequence[bytes], *, nonce: bytes) -> bytes:
-    """Commit to the hidden fixtures of a family, in order, 32 bytes."""
+def fixtures_commitment(contents: Sequence[bytes], *, nonce: bytes) -> bytes:
+    """Commit to what the hidden fixtures of a family hold, in order, 32 bytes."""
     digest = hashlib.sha256(b"leakscale-fixtures-v1\x00" + nonce)
-    for fixture in fixtures:
-        digest.update(len(fixture).to_bytes(8, "big") + fixture)
+    for content in contents:
+        digest.update(len(content).to_bytes(8, "big") + content)
     return digest.digest()
 
 

@@ -4,113 +4,165 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from leakscale_server.core.columns import Cell, Column, ReferenceColumn, cell_type, draw_column
-from leakscale_server.core.literals import Value, plain_value
-from leakscale_server.core.rendering import Words, find_column, named
+from leakscale_server.core.cell_types import Words, named, sql_type
+from leakscale_server.core.columns import Column, ParentColumn, ReferenceColumn
+from leakscale_server.core.drawing import Cell, draw_column
+from leakscale_server.core.literals import Plain, Value, plain_value
+from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Records, Shape, Table
 from leakscale_server.core.streams import Stream
 
-__all__ = ["draw_fixture"]
+__all__ = ["RECORDS", "Cell", "Data", "Fixture", "Row", "draw_data", "rename_fields", "write_fixture"]
 
-_SQL_TYPES = {"int": "INTEGER", "bool": "INTEGER", "float": "REAL", "str": "TEXT"}
+Row: TypeAlias = tuple[Cell, ...]
+Data: TypeAlias = dict[str, list[Row]]
+"""Rows of each table, in the order in which they lie, by the names that the shape gives tables."""
 
-Drawn = dict[tuple[str, str], list[Cell]]
-"""Values of each column, by the names that the shape gives table and column."""
+RECORDS: Final = "records"
+"""What stands for the table of a shape that has records."""
 
 
-def draw_fixture(
-    shape: Shape, words: Words, candidates: Sequence[Value], *, seed: bytes, labels: tuple[str | int | bytes, ...]
-) -> bytes:
-    """Draw one hidden input.
+def draw_data(shape: Shape, candidates: Sequence[Value], *, seed: bytes, labels: tuple[str | int | bytes, ...]) -> Data:
+    """Draw what one hidden input holds, whatever its tables and columns are called.
 
     It depends on the candidates but not on which of them is right.
 
     Args:
         shape: Where the values come from.
-        words: Names that tables, columns and fields have in this family.
-        candidates: The four values, ascending.
+        candidates: The four values, in rank order.
         seed: Private seed.
         labels: What tells this fixture from every other one.
     """
     if shape.records is not None:
-        return _draw_records(shape.records, words, candidates, seed=seed, labels=labels)
-    return _draw_database(shape, words, candidates, seed=seed, labels=labels)
+        return {RECORDS: _draw_records(shape.records, candidates, seed=seed, labels=labels)}
+    return _draw_tables(shape, candidates, seed=seed, labels=labels)
+
+
+class Fixture(NamedTuple):
+    """One hidden input under a family's names."""
+
+    data: bytes
+    """As the sandbox takes it: a serialized database, or JSON."""
+    content: bytes
+    """What it holds, as JSON. It is the same on every machine; how SQLite lays rows out in pages is its version's."""
+
+
+def write_fixture(shape: Shape, data: Data, words: Words) -> Fixture:
+    """Write a hidden input under a family's names."""
+    if shape.records is not None:
+        written = _write_records(shape.records, data[RECORDS], words)
+        return Fixture(written, written)
+    tables = [_render_table(shape, table, data[table.name], words) for table in shape.tables]
+    return Fixture(_write_database(tables), _to_json(tables))
 
 
 def _draw_records(
-    records: Records,
-    words: Words,
-    candidates: Sequence[Value],
-    *,
-    seed: bytes,
-    labels: tuple[str | int | bytes, ...],
-) -> bytes:
+    records: Records, candidates: Sequence[Value], *, seed: bytes, labels: tuple[str | int | bytes, ...]
+) -> list[Row]:
     row_count = Stream(seed, *labels, "rows").between(*records.rows)
-    columns = {
-        named(field.name, words): draw_column(
-            field, row_count, candidates=candidates, parent=(), stream=Stream(seed, *labels, "field", field.name)
+    columns = (
+        draw_column(
+            field, row_count, candidates=candidates, related=(), stream=Stream(seed, *labels, "field", field.name)
         )
         for field in records.fields
-    }
-    rows = [
-        {name: plain_value(cell) for name, cell in zip(columns, row, strict=True)}
-        for row in zip(*columns.values(), strict=True)
-    ]
-    return json.dumps(rows, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    )
+    return list(zip(*columns, strict=True))
 
 
-def _draw_database(
-    shape: Shape,
-    words: Words,
-    candidates: Sequence[Value],
-    *,
-    seed: bytes,
-    labels: tuple[str | int | bytes, ...],
-) -> bytes:
-    """Draw every table and write the database; rows lie in random order, so that no program leans on it."""
-    drawn: Drawn = {}
+def _draw_tables(
+    shape: Shape, candidates: Sequence[Value], *, seed: bytes, labels: tuple[str | int | bytes, ...]
+) -> Data:
+    """Draw every table; rows lie in random order, so that no program leans on it."""
+    drawn: dict[tuple[str, str], list[Cell]] = {}
+    data: Data = {}
+    for table in shape.tables:
+        stream = Stream(seed, *labels, "rows", table.name)
+        row_count = stream.between(*table.rows)
+        for column in table.columns:
+            drawn[table.name, column.name] = draw_column(
+                column,
+                row_count,
+                candidates=candidates,
+                related=_related_cells(table, column, drawn),
+                stream=Stream(seed, *labels, "column", table.name, column.name),
+            )
+        columns = (drawn[table.name, column.name] for column in table.columns)
+        data[table.name] = stream.shuffled(list(zip(*columns, strict=True)))
+    return data
+
+
+def _related_cells(table: Table, column: Column, drawn: Mapping[tuple[str, str], list[Cell]]) -> Sequence[Cell]:
+    match column:
+        case ReferenceColumn():
+            return drawn[column.table, column.column]
+        case ParentColumn():
+            return drawn[table.name, column.column]
+        case _:
+            return ()
+
+
+def _write_records(records: Records, rows: Sequence[Row], words: Words) -> bytes:
+    names = [named(field.name, words) for field in records.fields]
+    written = [dict(zip(names, (rename_fields(cell, words) for cell in row), strict=True)) for row in rows]
+    return _to_json(written)
+
+
+def _to_json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def rename_fields(cell: Cell, words: Words) -> Plain | list[Any] | dict[str, Any]:
+    """Return a value as JSON knows it, records in it under a family's names."""
+    match cell:
+        case list():
+            return [rename_fields(item, words) for item in cell]
+        case dict():
+            return {named(name, words): rename_fields(value, words) for name, value in cell.items()}
+        case float():
+            return cell
+        case _:
+            return plain_value(cell)
+
+
+class _NamedTable(NamedTuple):
+    """A table as a family names it."""
+
+    name: str
+    columns: list[str]
+    """Name and declared type of each."""
+    rows: list[list[Any]]
+
+
+def _render_table(shape: Shape, table: Table, rows: Sequence[Row], words: Words) -> _NamedTable:
+    return _NamedTable(
+        name=named(table.name, words),
+        columns=[f"{named(column.name, words)} {_declared(shape, column)}" for column in table.columns],
+        rows=[[rename_fields(cell, words) for cell in row] for row in rows],
+    )
+
+
+def _write_database(tables: Sequence[_NamedTable]) -> bytes:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.execute("PRAGMA page_size = 512")
         connection.execute("BEGIN")
-        for table in shape.tables:
-            stream = Stream(seed, *labels, "rows", table.name)
-            row_count = stream.between(*table.rows)
-            for column in table.columns:
-                drawn[table.name, column.name] = draw_column(
-                    column,
-                    row_count,
-                    candidates=candidates,
-                    parent=_parent_cells(column, drawn),
-                    stream=Stream(seed, *labels, "column", table.name, column.name),
-                )
-            cells = [[plain_value(cell) for cell in drawn[table.name, column.name]] for column in table.columns]
-            _write_table(connection, shape, table, words, stream.shuffled(list(zip(*cells, strict=True))))
+        for table in tables:
+            _write_table(connection, table)
         connection.execute("COMMIT")
         return connection.serialize()
     finally:
         connection.close()
 
 
-def _parent_cells(column: Column, drawn: Drawn) -> Sequence[Cell]:
-    return drawn[column.table, column.column] if isinstance(column, ReferenceColumn) else ()
-
-
-def _write_table(
-    connection: sqlite3.Connection, shape: Shape, table: Table, words: Words, rows: Sequence[Sequence[object]]
-) -> None:
+def _write_table(connection: sqlite3.Connection, table: _NamedTable) -> None:
     """Create and fill one table. Names are checked words and never an author's text, so they need no quotes."""
-    definitions = ", ".join(
-        f"{named(column.name, words)} {_SQL_TYPES[_column_type(shape, column)]}" for column in table.columns
-    )
     marks = ", ".join("?" for _ in table.columns)
-    name = named(table.name, words)
-    connection.execute(f"CREATE TABLE {name} ({definitions})")
-    connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)  # noqa: S608
+    connection.execute(f"CREATE TABLE {table.name} ({', '.join(table.columns)})")
+    connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", table.rows)  # noqa: S608
 
 
-def _column_type(shape: Shape, column: Column) -> str:
-    parent = find_column(shape, column) if isinstance(column, ReferenceColumn) else None
-    return cell_type(column, parent=parent)
+def _declared(shape: Shape, column: Column) -> str:
+    return sql_type(column, target=find_column(shape, column) if isinstance(column, ReferenceColumn) else None)

@@ -14,7 +14,7 @@ __all__ = ["Amount", "DateGrid", "DecimalGrid", "Grid", "Integer", "IntegerGrid"
 class Strict(BaseModel):
     """A part of a shape file: immutable, no unknown field, no coerced type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 def _widen(value: object) -> object:

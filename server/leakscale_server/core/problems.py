@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from leakscale_server.core.columns import Column
+from leakscale_server.core.columns import Column, inner_columns
 from leakscale_server.core.grids import DateGrid, DecimalGrid, IntegerGrid
 from leakscale_server.core.locations import Path
 from leakscale_server.core.schema import Shape
@@ -35,12 +35,18 @@ class Problem:
 
 
 def all_columns(shape: Shape) -> Iterator[tuple[Path, Column]]:
-    """Yield every column or field with its path."""
+    """Yield every column or field with its path, and behind each one those that it is made of."""
     for index, table in enumerate(shape.tables):
         for place, column in enumerate(table.columns):
-            yield ("tables", index, "columns", place), column
+            yield from _with_inner(("tables", index, "columns", place), column)
     for place, field in enumerate(shape.records.fields if shape.records else ()):
-        yield ("records", "fields", place), field
+        yield from _with_inner(("records", "fields", place), field)
+
+
+def _with_inner(path: Path, column: Column) -> Iterator[tuple[Path, Column]]:
+    yield path, column
+    for part, inner in inner_columns(column):
+        yield from _with_inner((*path, *part), inner)
 
 
 def all_names(shape: Shape) -> Iterator[tuple[Path, str]]:
@@ -48,7 +54,8 @@ def all_names(shape: Shape) -> Iterator[tuple[Path, str]]:
     for index, table in enumerate(shape.tables):
         yield ("tables", index, "name"), table.name
     for path, column in all_columns(shape):
-        yield (*path, "name"), column.name
+        if column.name:
+            yield (*path, "name"), column.name
 
 
 def check_grid(grid: object, path: Path) -> Iterator[Problem]:

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from leakscale.models import Domain
-from leakscale_server.core.columns import Column, ReferenceColumn, cell_type
-from leakscale_server.core.literals import Value, as_operand, python_literal, sql_literal
+from leakscale_server.core.cell_types import Words, annotation, named
+from leakscale_server.core.columns import Column, ReferenceColumn
+from leakscale_server.core.literals import Value, as_operand, literal
 from leakscale_server.core.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.streams import Stream
 
-__all__ = ["PLACEHOLDER", "Words", "draw_words", "find_column", "input_lines", "named", "render_program", "render_text"]
+__all__ = [
+    "PLACEHOLDER",
+    "draw_other_words",
+    "draw_words",
+    "find_column",
+    "input_lines",
+    "render_program",
+    "render_text",
+]
 
 PLACEHOLDER = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 """`{{slot}}`; spaces are not allowed, so that a dictionary in a Python program is never taken for one."""
-
-Words = Mapping[str, str]
-"""The word of each vocabulary slot in one family."""
 
 
 def draw_words(shape: Shape, stream: Stream) -> dict[str, str]:
     """Choose one word for each slot."""
     return {slot: stream.choice(words) for slot, words in sorted(shape.vocabulary.items())}
+
+
+def draw_other_words(shape: Shape, words: Words, stream: Stream) -> dict[str, str]:
+    """Choose for each slot a word that is not the one it has in `words`."""
+    return {
+        slot: stream.choice([word for word in choices if word != words[slot]])
+        for slot, choices in sorted(shape.vocabulary.items())
+    }
 
 
 def render_text(template: str, words: Words) -> str:
@@ -34,10 +47,9 @@ def render_text(template: str, words: Words) -> str:
     return PLACEHOLDER.sub(lambda match: words[match[1]], template)
 
 
-def render_program(shape: Shape, words: Words, value: Value) -> str:
+def render_program(template: str, domain: Domain, words: Words, value: Value) -> str:
     """Return the artifact of one candidate: the program with `value` as a literal in place of the mask."""
-    literal = sql_literal(value) if shape.language is Domain.SQL else python_literal(value)
-    return render_text(shape.rings.R0.program, {**words, RESERVED_SLOT: as_operand(literal)})
+    return render_text(template, {**words, RESERVED_SLOT: as_operand(literal(domain, value))})
 
 
 def input_lines(shape: Shape, words: Words) -> tuple[str, ...]:
@@ -47,13 +59,8 @@ def input_lines(shape: Shape, words: Words) -> tuple[str, ...]:
             f"{named(table.name, words)}({', '.join(named(column.name, words) for column in table.columns)})"
             for table in shape.tables
         )
-    fields = ", ".join(f"{named(field.name, words)}: {_annotation(field)}" for field in shape.records.fields)
+    fields = ", ".join(f"{named(field.name, words)}: {annotation(field, words)}" for field in shape.records.fields)
     return (f"records: {{{fields}}}",)
-
-
-def named(name: str, words: Words) -> str:
-    """Return the word that stands for a table or column in this family; a name without a slot stays."""
-    return words.get(name, name)
 
 
 def find_column(shape: Shape, reference: ReferenceColumn) -> Column | None:
@@ -62,8 +69,3 @@ def find_column(shape: Shape, reference: ReferenceColumn) -> Column | None:
         if table.name == reference.table:
             return next((column for column in table.columns if column.name == reference.column), None)
     return None
-
-
-def _annotation(field: Column) -> str:
-    is_nullable = getattr(field, "null_share", 0) > 0
-    return cell_type(field) + (" | None" if is_nullable else "")

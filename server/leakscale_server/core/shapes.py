@@ -18,7 +18,7 @@ from leakscale_server.core.schema import Shape
 
 __all__ = ["Shape", "ShapeError", "parse_shape"]
 
-FILE_BYTES_MAX = 65_536
+FILE_BYTES_MAX = 262_144
 LINE_CHARACTERS_MAX = 1_000
 """`tomllib` takes time in the square of a dotted key's length: seconds for one of 40,000 characters."""
 
@@ -51,7 +51,7 @@ def parse_shape(text: str, *, source: str) -> Shape:
     """Read one shape; nothing in it is executed.
 
     Args:
-        text: TOML, at most 64 KiB. A byte order mark in front is no part of it.
+        text: TOML, at most 256 KiB with the files that it names. A byte order mark in front is no part of it.
         source: Name of the file, for error messages.
 
     Raises:

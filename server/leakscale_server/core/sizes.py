@@ -6,14 +6,23 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from leakscale_server.core.columns import ChoiceColumn, Column, ReferenceColumn, TextColumn
+from leakscale_server.core.columns import (
+    ChoiceColumn,
+    Column,
+    JsonColumn,
+    ListColumn,
+    RecordColumn,
+    ReferenceColumn,
+    TextColumn,
+    TokensColumn,
+)
 from leakscale_server.core.rendering import find_column
 from leakscale_server.core.schema import Shape
 
 __all__ = ["FIXTURE_BYTES_MAX", "fixture_bytes_max"]
 
 FIXTURE_BYTES_MAX: Final = 480 << 10
-"""Sixteen of these and four programs fit a job of 8 MiB, and so do eight of twice the size: pages of a database are at
+"""Sixteen of these and eight programs fit a job of 8 MiB, and so do eight of twice the size: pages of a database are at
 least half full."""
 
 _NAME_BYTES = 28  # a word of 24 letters, quotes, a colon and a comma
@@ -32,12 +41,20 @@ def fixture_bytes_max(shape: Shape) -> int:
     )
 
 
-def _cell_bytes(shape: Shape, column: Column, near: int) -> int:
+def _cell_bytes(shape: Shape, column: Column, near: int) -> int:  # noqa: PLR0911 - one line a generator
     match column:
         case TextColumn():
             return near + column.length[1] * _widest(column.alphabet)
         case ChoiceColumn():
             return max(near, _widest(column.values))
+        case JsonColumn():
+            return max(near, *(len(text.encode()) for text in column.values))
+        case TokensColumn():
+            return column.length[1] * (max(near, _widest(column.words)) + _widest(column.separators))
+        case ListColumn():
+            return 2 + column.length[1] * (_cell_bytes(shape, column.item, near) + 1)
+        case RecordColumn():
+            return 2 + sum(_NAME_BYTES + _cell_bytes(shape, field, near) for field in column.fields)
         case ReferenceColumn():
             parent = find_column(shape, column)
             # A reference to a reference is refused elsewhere; here it must only not go round in circles.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from leakscale.digests import canonical_json
-from leakscale.models import Condition, Family
+from leakscale.models import Condition, Family, Ring
 from leakscale_server.core.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
@@ -259,16 +259,20 @@ class EditionRegistry:
         )
         return self.certificate(edition_id, certificate.slot) or certificate
 
-    def freeze(self, edition: Edition, families: Sequence[Family], *, commitment_root: bytes) -> Edition:
-        """Write the edition file and record it; families come from the scorer in the order of their ids."""
+    def freeze(
+        self, edition: Edition, families: Sequence[tuple[Family, Family, Family]], *, commitment_root: bytes
+    ) -> Edition:
+        """Write the edition file and record it.
+
+        Args:
+            edition: A draft of which every family is certified.
+            families: R0, R1 and R2 of each, from the scorer, in the order of their ids.
+            commitment_root: Merkle root over the commitments to the associations, in the same order.
+        """
         certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
-        certificates_digest = hashlib.sha256(
-            b"".join(certificates[family.family_id].payload_digest for family in families)
-        ).digest()
-        frozen = [
-            FrozenFamily(family, certificates[family.family_id].payload, certificates[family.family_id].signature)
-            for family in families
-        ]
+        certified = [(rings, certificates[rings[0].family_id]) for rings in families]
+        certificates_digest = hashlib.sha256(b"".join(each.payload_digest for _, each in certified)).digest()
+        frozen = [FrozenFamily(rings, each.payload, each.signature) for rings, each in certified]
         meta: dict[str, str | int] = {
             "format": 1,
             "edition_id": edition.edition_id,
@@ -299,8 +303,10 @@ class EditionRegistry:
                 )
         return self.get(edition.edition_id)
 
-    def families(self, edition_id: str, *, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
-        """Return public families of a frozen edition in the order of their ids.
+    def families(
+        self, edition_id: str, *, ring: Ring = Ring.R0, after: str = "", limit: int = 1_000_000
+    ) -> Sequence[Family]:
+        """Return public families of a frozen edition in one ring, in the order of their ids.
 
         Raises:
             NotFrozen: If it is a draft.
@@ -315,7 +321,7 @@ class EditionRegistry:
                 "of the server's data folder",
                 subject=f"editions/{edition_id}",
             )
-        return read_families(path, after=after, limit=limit)
+        return read_families(path, ring=ring, after=after, limit=limit)
 
     def file_path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition lies."""

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.models import Condition, Family, TrainingRecord
-from leakscale_server.core.acceptance import Rejection
 from leakscale_server.core.commitments import truth_leaf
-from leakscale_server.core.construction import FamilySlot, public_family, require_unique
+from leakscale_server.core.construction import FamilySlot, public_families, require_unique
 from leakscale_server.core.merkle import tree_hash
+from leakscale_server.core.rejections import Rejection
 from leakscale_server.errors import (
     DigestConflict,
     IntegrityFailure,
@@ -31,9 +31,10 @@ from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import Grant
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.analysis import Association, analyze
-from leakscale_server.scorer.certifier import Certified, Certifier, FamilyRequest, Rejected
+from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
 from leakscale_server.scorer.crew import Crew
+from leakscale_server.scorer.prover import FamilyRequest
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.signing import Signer
@@ -164,6 +165,7 @@ class Scorer:
                 subject=f"editions/{edition.edition_id}",
             )
         families = _public_families(edition)
+        exact = [rings[0] for rings in families]
         associations = self._associations(edition.edition_id)
         leaves = [
             truth_leaf(
@@ -172,7 +174,7 @@ class Scorer:
                 truth=associations[family.family_id].truth,
                 nonce=associations[family.family_id].nonce,
             )
-            for family in families
+            for family in exact
         ]
         return self._editions.freeze(edition, families, commitment_root=tree_hash(leaves))
 
@@ -244,7 +246,7 @@ class Scorer:
         # Vault first: a certificate in the registry means that its association is safe.
         self._vault.add("associations", [_association_row(edition.edition_id, outcome)])
         certificate = SignedCertificate(
-            slot, outcome.construction.public.family_id, outcome.payload, outcome.payload_digest, outcome.signature
+            slot, outcome.construction.family_id, outcome.payload, outcome.payload_digest, outcome.signature
         )
         standing = self._editions.add_certificate(edition.edition_id, certificate)
         return CertificationOutcome(slot, standing.family_id, standing, None, is_stored=False)
@@ -261,7 +263,7 @@ class Scorer:
         )
 
     def _families(self, edition: Edition, condition: Condition) -> list[Family]:
-        """Return a frozen edition's families of one condition, out of its file: what was frozen is never rebuilt."""
+        """Return a frozen edition's families of one condition in R0, out of its file: it is not rebuilt."""
         conditions = {each.family_id: each.slot.condition for each in self._editions.certificates(edition.edition_id)}
         families = self._editions.families(edition.edition_id)
         return [family for family in families if conditions[family.family_id] is condition]
@@ -294,10 +296,10 @@ class Scorer:
         return Released(row["payload"], row["signature"], row["ledger_index"]) if row else None
 
 
-def _public_families(edition: Edition) -> list[Family]:
-    """Build the public part of every family that an edition will have, in the order of their ids."""
+def _public_families(edition: Edition) -> list[tuple[Family, Family, Family]]:
+    """Build the public part of every family that an edition will have, in each ring, in the order of their ids."""
     families = (
-        public_family(
+        public_families(
             edition.shape(slot.shape_id),
             slot,
             families_per_cell=edition.families_per_cell,
@@ -305,12 +307,12 @@ def _public_families(edition: Edition) -> list[Family]:
         )
         for slot in edition.slots()
     )
-    return sorted(families, key=lambda family: family.family_id)
+    return sorted(families, key=lambda rings: rings[0].family_id)
 
 
 def _require_unique_keys(edition: Edition) -> None:
     try:
-        require_unique(_public_families(edition))
+        require_unique(rings[0] for rings in _public_families(edition))
     except ValueError as error:
         raise InvalidRequest(f"public_seed: {error}", subject="public_seed") from error
 
@@ -319,7 +321,7 @@ def _association_row(edition_id: str, outcome: Certified) -> Row:
     utilities = outcome.accepted.utilities
     return {
         "edition_id": edition_id,
-        "family_id": outcome.construction.public.family_id,
+        "family_id": outcome.construction.family_id,
         "truth": outcome.construction.truth,
         "nonce": outcome.construction.nonce,
         "fixture_count": utilities[0].fixture_count,

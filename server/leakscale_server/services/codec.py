@@ -29,6 +29,7 @@ __all__ = [
     "decode_answers",
     "decode_draft",
     "decode_plan",
+    "decode_ring",
     "decode_slot",
     "encode_bank",
     "encode_certification",
@@ -50,6 +51,7 @@ _CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_
 _CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
 _STATES: Final = {ModelState.BASE: enums_pb2.MODEL_STATE_BASE, ModelState.ADAPTED: enums_pb2.MODEL_STATE_ADAPTED}
 _RINGS: Final = {Ring.R0: enums_pb2.RING_R0, Ring.R1: enums_pb2.RING_R1, Ring.R2: enums_pb2.RING_R2}
+_RING_VALUES: Final = {enums_pb2.RING_UNSPECIFIED: Ring.R0, **{value: ring for ring, value in _RINGS.items()}}
 _KINDS: Final = {enums_pb2.EDITION_KIND_PRACTICE: "practice", enums_pb2.EDITION_KIND_PRIVATE: "private"}
 _KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
 
@@ -106,6 +108,11 @@ def decode_plan(request: experiment_service_pb2.CreateExperimentRequest) -> Expe
         resample_count=request.resample_count,
         bootstrap_seed=request.bootstrap_seed,
     )
+
+
+def decode_ring(value: enums_pb2.Ring) -> Ring:
+    """Read the form in which families are asked for; R0 unless one is named."""
+    return _known(_RING_VALUES, value, field="ring")
 
 
 def decode_answers(answers: list[resources_pb2.Answer]) -> list[Answer]:

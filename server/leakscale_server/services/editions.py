@@ -70,10 +70,11 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     def ListFamilies(  # noqa: N802
         self, request: edition_service_pb2.ListFamiliesRequest, context: grpc.ServicerContext
     ) -> edition_service_pb2.ListFamiliesResponse:
-        """List public families in the order of their ids."""
+        """List public families in one ring, in the order of their ids."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
-        families = self._editions.families(edition_id, after=request.page_token, limit=limit + 1)
+        ring = codec.decode_ring(request.ring)
+        families = self._editions.families(edition_id, ring=ring, after=request.page_token, limit=limit + 1)
         page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
             families=[codec.encode_family(edition_id, family) for family in page],

@@ -1,4 +1,4 @@
-"""A frozen edition: one immutable SQLite file with the public part of every family and its certificate."""
+"""A frozen edition: one immutable SQLite file with every family's public part in each ring, and its certificate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ __all__ = ["FrozenFamily", "file_digest", "read_families", "write_edition_file"]
 class FrozenFamily:
     """A public family with the certificate that travels with it."""
 
-    family: Family
+    rings: tuple[Family, Family, Family]
+    """R0, R1 and R2."""
     certificate_payload: bytes
     certificate_signature: bytes
 
@@ -41,7 +42,11 @@ def write_edition_file(path: Path, *, meta: dict[str, str | int], families: Iter
         database.table("meta").insert_all(
             ({"name": name, "value": str(value)} for name, value in sorted(meta.items())), pk="name"
         )
-        database.table("families").insert_all((_to_row(frozen) for frozen in families), pk="family_id")
+        certified = list(families)
+        database.table("families").insert_all(map(_family_row, certified), pk="family_id")
+        database.table("forms").insert_all(
+            (_form_row(family) for frozen in certified for family in frozen.rings), pk=("ring", "family_id")
+        )
     partial.chmod(0o444)
     digest = hashlib.sha256(partial.read_bytes()).hexdigest()
     partial.replace(path)
@@ -63,20 +68,28 @@ def _digest_of(path: Path, _inode: int, _size: int, _mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def read_families(path: Path, *, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
-    """Return public families in the order of their ids, those after `after`, at most `limit`."""
+def read_families(path: Path, *, ring: Ring = Ring.R0, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
+    """Return public families in one ring, in the order of their ids, those after `after`, at most `limit`."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1&mode=ro", uri=True)
     try:
         rows = connection.execute(
-            "SELECT public FROM families WHERE family_id > ? ORDER BY family_id LIMIT ?", (after, limit)
+            "SELECT public FROM forms WHERE ring = ? AND family_id > ? ORDER BY family_id LIMIT ?",
+            (ring.value, after, limit),
         )
         return [_from_public(json.loads(public)) for (public,) in rows]
     finally:
         connection.close()
 
 
-def _to_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
-    family = frozen.family
+def _family_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
+    return {
+        "family_id": frozen.rings[0].family_id,
+        "certificate_payload": frozen.certificate_payload,
+        "certificate_signature": frozen.certificate_signature,
+    }
+
+
+def _form_row(family: Family) -> dict[str, str]:
     public = {
         "family_id": family.family_id,
         "domain": family.domain.value,
@@ -88,10 +101,9 @@ def _to_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
         "candidates": [[candidate.text, candidate.answer] for candidate in family.candidates],
     }
     return {
+        "ring": family.ring.value,
         "family_id": family.family_id,
         "public": json.dumps(public, ensure_ascii=False),
-        "certificate_payload": frozen.certificate_payload,
-        "certificate_signature": frozen.certificate_signature,
     }
 
 

@@ -1,13 +1,14 @@
-"""How far a long task is: a bar in a terminal, a line now and then elsewhere."""
+"""How far a long task is: a bar in a terminal, a line now and then elsewhere; always on standard error."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-__all__ = ["LineProgress", "Progress", "terminal_progress"]
+__all__ = ["LineProgress", "Progress", "shown_progress", "terminal_progress"]
 
 _QUIET_S = 2.0
 """A task that ends within this time says nothing."""
@@ -92,6 +93,25 @@ class _Bar:
 
     def update(self, done: int, total: int | None = None) -> None:
         self._move(completed=done, **({} if total is None else {"total": total}))
+
+
+@contextmanager
+def shown_progress(task: str, *, total: int | None, unit: str, write: Callable[[str], None]) -> Iterator[Progress]:
+    """Show how far a task is for as long as the block runs.
+
+    Args:
+        task: What is being done, e.g. `certify`.
+        total: Number of steps; None where nobody knows.
+        unit: Plural of what is counted, e.g. `families`.
+        write: Says one line on standard error; not used where that is a terminal.
+    """
+    if sys.stderr.isatty():
+        with terminal_progress(task, total=total, unit=unit) as bar:
+            yield bar
+        return
+    lines = LineProgress(task, total=total, unit=unit, write=write)
+    yield lines
+    lines.finish()
 
 
 @contextmanager

@@ -1,0 +1,94 @@
+"""Add the files that a shape names to its text, so that one text holds all of it.
+
+A shape with explicit fixtures may keep them in files beside it: `sql = "orders.sql"`. The server opens no file of an
+author's, so the client reads them and appends a table `[files]`; no line of the author's text moves.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from leakscale.errors import InvalidRequestError, NotFoundError
+
+__all__ = ["with_files_beside"]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}\.(sql|csv|json)")
+"""No folder: a shape file from somebody else must not read what lies elsewhere."""
+_BYTES_MAX: Final = 256 * 1024
+_CHUNK_CHARACTERS: Final = 160
+"""An escaped character takes up to six, and a line of the format has at most 1,000."""
+
+
+def with_files_beside(toml: str, path: Path, *, source: str) -> str:
+    """Return a shape's text with the files that its fixtures name.
+
+    A text that is no TOML, or has its `[files]` already, is returned as it is: what is wrong with it is the server's
+    to say.
+
+    Args:
+        toml: Text of the shape file.
+        path: Where it lies; files are looked for in its folder.
+        source: Its name, for messages.
+
+    Raises:
+        NotFoundError: If a file that it names is not there.
+        InvalidRequestError: If one is no regular file of UTF-8 text, or too large.
+    """
+    try:
+        data = tomllib.loads(toml)
+    except (ValueError, RecursionError):
+        return toml
+    names = sorted(set(_named_files(data.get("fixtures"))))
+    if not names or "files" in data:
+        return toml
+    files = "".join(f"{json.dumps(name)} = {_quote(_read(path.parent / name, source))}\n" for name in names)
+    return f"{toml.rstrip()}\n\n[files]\n{files}"
+
+
+def _named_files(fixtures: object) -> Iterator[str]:
+    """Yield the texts under `fixtures` that look like the name of a file."""
+    match fixtures:
+        case str() if _NAME.fullmatch(fixtures):
+            yield fixtures
+        case list():
+            for item in fixtures:
+                yield from _named_files(item)
+        case dict():
+            for item in fixtures.values():
+                yield from _named_files(item)
+
+
+def _read(path: Path, source: str) -> str:
+    if not path.exists():
+        raise NotFoundError(f"{source}: file '{path.name}' does not exist beside it")
+    if not path.is_file():
+        raise InvalidRequestError(f"{source}: '{path.name}' is not a regular file")
+    with path.open("rb") as file:
+        content = file.read(_BYTES_MAX + 1)
+    if len(content) > _BYTES_MAX:
+        raise InvalidRequestError(f"{source}: '{path.name}' is larger than {_BYTES_MAX:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidRequestError(f"{source}: '{path.name}': byte {error.start} is not UTF-8") from error
+
+
+def _quote(text: str) -> str:
+    """Write a text as a multi-line basic string of TOML, in short lines.
+
+    A backslash at the end of a line swallows the white space that follows, so that of the text is escaped.
+    """
+    chunks = (text[start : start + _CHUNK_CHARACTERS] for start in range(0, len(text), _CHUNK_CHARACTERS))
+    return '"""\\\n' + "".join(f"{_escape(chunk)}\\\n" for chunk in chunks) + '"""'
+
+
+def _escape(chunk: str) -> str:
+    """Escape what TOML reads as more than itself: what JSON escapes, DEL, and white space that begins a line."""
+    escaped = json.dumps(chunk, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
+    lead = len(escaped) - len(escaped.lstrip(" "))
+    return "\\u0020" * lead + escaped[lead:]

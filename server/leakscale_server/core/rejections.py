@@ -1,0 +1,117 @@
+"""Why a family is not certified, in numbers and words that are the same whichever candidate is right."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final
+
+from leakscale.models import Ring
+
+__all__ = ["Rejection", "RejectionReason"]
+
+
+class RejectionReason(enum.StrEnum):
+    """Which rule a family breaks; they are checked in this order."""
+
+    UNSTABLE = "UNSTABLE"
+    """A program ended in a way that depends on the machine's load."""
+    PROGRAM_FAILED = "PROGRAM_FAILED"
+    """No candidate's program of a ring returns on any fixture, so none can be right."""
+    NONDETERMINISTIC = "NONDETERMINISTIC"
+    """The two passes differ."""
+    OUTPUT_DIFFERS = "OUTPUT_DIFFERS"
+    """A program does not return what its author says that it returns."""
+    REWORDING_DIFFERS = "REWORDING_DIFFERS"
+    """R1's program returns something else than R0's."""
+    RENAMING_DIFFERS = "RENAMING_DIFFERS"
+    """Under other names, candidates agree on other fixtures than before."""
+    REFERENCE_FAILED = "REFERENCE_FAILED"
+    """The correct candidate's program does not return on every fixture."""
+    DEGENERATE = "DEGENERATE"
+    """The expected output is the same on every fixture, so a constant program would be right."""
+    PERFECT_COUNT = "PERFECT_COUNT"
+    """Not exactly one candidate is right on every fixture."""
+    WEAK_ALTERNATIVE = "WEAK_ALTERNATIVE"
+    """A wrong candidate is right on more than three quarters of the fixtures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A family that breaks the rule, with numbers that are the same whichever candidate is right.
+
+    A place (`candidate_position`, `fixture_index`) is given only for what is looked for without regard to the truth.
+    It does *not* hide from an author what a program of theirs was built to reveal, such as one value that raises:
+    whether a family is rejected at all depends on the truth.
+    """
+
+    reason: RejectionReason
+    ring: Ring = Ring.R0
+    """Where it was found."""
+    candidate_position: int | None = None
+    """0-based display index."""
+    other_position: int | None = None
+    """0-based display index of the second of a pair."""
+    fixture_index: int | None = None
+    """0-based."""
+    fixture_count: int | None = None
+    equal_count: int | None = None
+    """Fixtures on which the pair that is hardest to tell apart returns the same."""
+    equal_count_max: int | None = None
+    """On how many a wrong candidate may return what the correct one does."""
+    pair: tuple[str, str] | None = None
+    """The values of a pair as programs write them."""
+    endings: str = ""
+    """How programs ended that did not return: at one place, or of all candidates together, never of the correct one."""
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        found = {name: getattr(self, name) for name in _FIGURES}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def message(self) -> str:
+        """Say in one sentence what is wrong and what an author can do."""
+        one, other = self.pair or (self.candidate_position, self.other_position)
+        is_lone = self.reason is RejectionReason.RENAMING_DIFFERS and self.other_position is None
+        words = _RENAMED_ALONE if is_lone else _MESSAGES[self.reason]
+        said = words.format(**self.figures, endings=self.endings, one=one, other=other)
+        return said if self.ring is Ring.R0 else f"{self.ring}: {said}"
+
+
+_FIGURES: Final = (
+    "candidate_position",
+    "other_position",
+    "fixture_index",
+    "fixture_count",
+    "equal_count",
+    "equal_count_max",
+)
+_PAIR: Final = (
+    "candidates {one} and {other} give the same result on {equal_count} of {fixture_count}"
+    " fixtures, and at most {equal_count_max} may; raise the distance of the candidates or near_candidates of a column"
+)
+_RENAMED_ALONE: Final = (
+    "candidate {candidate_position} returns on fixture {fixture_index} under one ring's names and not under the"
+    " other's; write every slot as a placeholder"
+)
+_MESSAGES: Final = {
+    RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
+    " depends on load; make the program cheaper or the fixtures smaller",
+    RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
+    RejectionReason.NONDETERMINISTIC: "candidate {candidate_position} gave two different results on fixture"
+    " {fixture_index}; order rows and sets totally, and use neither time nor randomness",
+    RejectionReason.OUTPUT_DIFFERS: "candidate {candidate_position} does not return what the shape file says on"
+    " fixture {fixture_index}; correct the program or the output",
+    RejectionReason.REWORDING_DIFFERS: "candidate {candidate_position} gives another result than in R0 on fixture"
+    " {fixture_index}; correct one of the two programs",
+    RejectionReason.RENAMING_DIFFERS: "candidates {one} and {other} return the same on fixture"
+    " {fixture_index} under one ring's names and not under the other's; use names to read values, and for nothing else",
+    RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; candidates"
+    " end with {endings}; guard the program against the values its generators draw",
+    RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; widen the generators"
+    " or bring values nearer to the candidates",
+    RejectionReason.PERFECT_COUNT: _PAIR,
+    RejectionReason.WEAK_ALTERNATIVE: _PAIR,
+}

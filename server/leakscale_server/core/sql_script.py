@@ -1,0 +1,175 @@
+"""Read the rows of a script of INSERT statements with literal values. Nothing is executed.
+
+It takes what the `.dump` of SQLite's shell writes: PRAGMA, BEGIN, CREATE and COMMIT are passed over, for tables are
+declared in the shape file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+__all__ = ["Insert", "ScriptError", "read_inserts"]
+
+_PASSED_OVER: Final = frozenset({"pragma", "begin", "create", "commit", "end"})
+_TOKEN: Final = re.compile(
+    r"(?P<skip>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|(?P<text>'(?:[^']|'')*')"
+    r"|(?P<number>[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?(?!\w))"
+    r'|(?P<name>[A-Za-z_]\w*|"[A-Za-z_]\w*"|`[A-Za-z_]\w*`|\[[A-Za-z_]\w*\])'
+    r"|(?P<mark>.)",
+    re.DOTALL,
+)
+
+
+class ScriptError(ValueError):
+    """A script holds something else than rows.
+
+    Args:
+        rule: What must hold.
+        value: What stands there instead.
+        line: 0-based.
+    """
+
+    def __init__(self, rule: str, value: str | None, line: int) -> None:
+        super().__init__(rule)
+        self.rule = rule
+        self.value = value
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """One INSERT statement."""
+
+    table: str
+    columns: list[str]
+    """Empty if the statement names none."""
+    rows: list[list[int | Decimal | str | None]]
+    line: int
+    """0-based line on which it begins."""
+
+
+class _Token(NamedTuple):
+    kind: str
+    """`text`, `number`, `name`, `mark`, or `end` behind the last one."""
+    written: str
+    line: int
+
+    @property
+    def word(self) -> str:
+        """Return a name in lower case and without quotes."""
+        return self.written.strip('"`[]').lower()
+
+
+class _Tokens:
+    """A cursor over the tokens of a script."""
+
+    def __init__(self, script: str) -> None:
+        self._tokens = list(_tokens(script))
+        self._at = 0
+
+    @property
+    def next(self) -> _Token:
+        return self._tokens[self._at]
+
+    def take(self) -> _Token:
+        token = self.next
+        self._at += token.kind != "end"
+        return token
+
+    def take_if(self, written: str) -> bool:
+        """Take a mark or a keyword if it comes next."""
+        is_next = self.next.kind in {"mark", "name"} and self.next.written.lower() == written
+        if is_next:
+            self.take()
+        return is_next
+
+    def expect(self, written: str) -> None:
+        if not self.take_if(written):
+            raise _fault(f"must have {written!r} here", self.next)
+
+    def expect_name(self) -> str:
+        if self.next.kind != "name":
+            raise _fault("must have a name here", self.next)
+        return self.take().word
+
+
+def read_inserts(script: str) -> Iterator[Insert]:
+    """Yield the INSERT statements of a script, in order.
+
+    Raises:
+        ScriptError: If it holds any other statement that could change a row, or a value that is no literal.
+    """
+    tokens = _Tokens(script)
+    while tokens.next.kind != "end":
+        if tokens.take_if(";"):
+            continue
+        if tokens.next.kind == "name" and tokens.next.word in _PASSED_OVER:
+            while tokens.next.kind != "end" and not tokens.take_if(";"):
+                tokens.take()
+        else:
+            yield _read_insert(tokens)
+
+
+def _read_insert(tokens: _Tokens) -> Insert:
+    line = tokens.next.line
+    if not tokens.take_if("insert"):
+        raise _fault("must hold INSERT statements alone", tokens.next)
+    tokens.expect("into")
+    table = tokens.expect_name()
+    columns = _read_names(tokens) if tokens.next.written == "(" else []
+    tokens.expect("values")
+    rows = [_read_row(tokens)]
+    while tokens.take_if(","):
+        rows.append(_read_row(tokens))
+    if tokens.next.kind != "end":
+        tokens.expect(";")
+    return Insert(table, columns, rows, line)
+
+
+def _read_names(tokens: _Tokens) -> list[str]:
+    tokens.expect("(")
+    names = [tokens.expect_name()]
+    while tokens.take_if(","):
+        names.append(tokens.expect_name())
+    tokens.expect(")")
+    return names
+
+
+def _read_row(tokens: _Tokens) -> list[int | Decimal | str | None]:
+    tokens.expect("(")
+    row = [_read_literal(tokens)]
+    while tokens.take_if(","):
+        row.append(_read_literal(tokens))
+    tokens.expect(")")
+    return row
+
+
+def _read_literal(tokens: _Tokens) -> int | Decimal | str | None:
+    token = tokens.take()
+    match token.kind:
+        case "text":
+            return token.written[1:-1].replace("''", "'")
+        case "number":
+            return int(token.written) if re.fullmatch(r"[+-]?\d+", token.written) else Decimal(token.written)
+        case "name" if token.word == "null":
+            return None
+    raise _fault("must have literal values: numbers, texts in single quotes or NULL", token)
+
+
+def _tokens(script: str) -> Iterator[_Token]:
+    line = 0
+    for match in _TOKEN.finditer(script):
+        kind = match.lastgroup or "mark"
+        if kind != "skip":
+            yield _Token(kind, match[0], line)
+        line += match[0].count("\n")
+    yield _Token("end", "", line)
+
+
+def _fault(rule: str, token: _Token) -> ScriptError:
+    return ScriptError(rule, token.written or None, token.line)

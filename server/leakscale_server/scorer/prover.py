@@ -1,0 +1,178 @@
+"""Prove one family: build it, run it in two sandboxes, judge it.
+
+    1. Build programs and fixtures of the three rings from both seeds. Expected outputs are not built: they are what the
+       correct program returns, and they never enter a sandbox.
+    2. Run every candidate on every fixture in two lanes that differ in hash seed, clock and row order, the second time
+       on the fixtures backwards: what a program keeps from one fixture to the next shows. R0 and R1 share their
+       fixtures and so a job; R2 has one of its own. Stop early where the rest could change nothing: what no pass can
+       cure is not run twice, and of a shape that has not ended well yet, one program runs alone first.
+    3. Apply the acceptance rule to both passes.
+    4. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
+
+Source: LeakScale 3.2 and C.1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from leakscale.models import Ring
+from leakscale_server.core.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.construction import Construction, FamilySlot, RingForm, construct
+from leakscale_server.core.faults import find_failure, find_instability
+from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.shapes import Shape
+from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
+
+__all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
+
+PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2)
+"""Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops."""
+_ATTEMPTS_MAX: Final = 8
+_RETRIED: Final = frozenset(
+    {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}
+)
+"""Reasons that other fixtures can cure, where fixtures are drawn."""
+
+Pass: TypeAlias = Mapping[Ring, JobResult]
+"""Executions of each ring as `[program][fixture]`, programs in display order."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyRequest:
+    """A family to build and prove."""
+
+    edition_id: str
+    shape: Shape
+    shape_digest: str
+    """SHA-256 of the shape's file, hex."""
+    slot: FamilySlot
+    families_per_cell: int
+    public_seed: bytes
+    private_seed: bytes = dataclasses.field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What became of a family in the sandboxes. Private, whatever the verdict."""
+
+    construction: Construction
+    attempt: int
+    """How many draws of the fixtures came before."""
+    verdict: Accepted | Rejection
+    passes: tuple[Pass, ...]
+    """The passes as far as they went: a fault may end them within the first one, and then rings are missing."""
+
+
+class Prover:
+    """Runs families through the sandboxes. Safe to use from several threads."""
+
+    def __init__(self, pool: SandboxPool) -> None:
+        self._pool = pool
+        self._ended_well: set[str] = set()
+        """Digests of shapes of which a family was accepted."""
+
+    def prove(self, request: FamilyRequest, *, first_lane: int) -> Proof:
+        """Build, run and judge one family.
+
+        Args:
+            first_lane: Lane of the first pass; the next one, which differs from it, has the second.
+
+        Raises:
+            SandboxFault: If a sandbox failed after its retries. That is no verdict on the family.
+        """
+        attempt = 0
+        while True:
+            construction = build(request, attempt=attempt)
+            verdict, passes = self._judge(request, construction, first_lane=first_lane)
+            if isinstance(verdict, Accepted):
+                self._ended_well.add(request.shape_digest)
+            elif verdict.reason in _RETRIED and attempt + 1 < _ATTEMPTS_MAX and not request.shape.fixtures:
+                attempt += 1
+                continue
+            else:
+                verdict = _name_pair(verdict, construction)
+            return Proof(construction, attempt, verdict, passes)
+
+    def _judge(
+        self, request: FamilyRequest, construction: Construction, *, first_lane: int
+    ) -> tuple[Accepted | Rejection, tuple[Pass, ...]]:
+        fault = None if request.shape_digest in self._ended_well else self._try_one(construction, lane=first_lane)
+        if fault is not None:
+            return fault, ()
+        first = self._run_written(construction, lane=first_lane)
+        fault = find_instability(first) or find_failure(first)
+        if fault is not None:
+            return fault, (first,)
+        first |= self._run_renamed(construction, lane=first_lane)
+        fault = find_instability(first) or find_failure(first)
+        if fault is not None:
+            return fault, (first,)
+        lane = (first_lane + 1) % self._pool.lane_count
+        second = self._run_written(construction, lane=lane, backwards=True)
+        second |= self._run_renamed(construction, lane=lane, backwards=True)
+        one, other = (Scoring(rings, construction.truth) for rings in (first, second))
+        return assess(one, other, outputs=construction.outputs), (first, second)
+
+    def _try_one(self, construction: Construction, *, lane: int) -> Rejection | None:
+        """Run one program of each wording alone: where they run into their limits, eight others most likely do so too.
+
+        This saves an author's time and guards nothing: a later family of the shape may loop all the same.
+        """
+        programs = tuple(construction.form(ring).programs[0] for ring in (Ring.R0, Ring.R1))
+        exact, reworded = self._run(construction, construction.form(Ring.R0), programs, lane=lane)
+        return find_instability({Ring.R0: (exact,), Ring.R1: (reworded,)})
+
+    def _run_written(self, construction: Construction, *, lane: int, backwards: bool = False) -> dict[Ring, JobResult]:
+        """Run R0 and R1, which share their fixtures, in one job."""
+        exact, reworded = construction.form(Ring.R0), construction.form(Ring.R1)
+        programs = exact.programs + reworded.programs
+        results = self._run(construction, exact, programs, lane=lane, backwards=backwards)
+        count = len(exact.programs)
+        return {Ring.R0: results[:count], Ring.R1: results[count:]}
+
+    def _run_renamed(self, construction: Construction, *, lane: int, backwards: bool = False) -> dict[Ring, JobResult]:
+        renamed = construction.form(Ring.R2)
+        return {Ring.R2: self._run(construction, renamed, renamed.programs, lane=lane, backwards=backwards)}
+
+    def _run(
+        self,
+        construction: Construction,
+        form: RingForm,
+        programs: tuple[str, ...],
+        *,
+        lane: int,
+        backwards: bool = False,
+    ) -> JobResult:
+        step = -1 if backwards else 1
+        job = Job(
+            domain=form.public.domain.value,
+            programs=programs,
+            fixtures=form.fixtures[::step],
+            ordered=construction.ordered,
+            limits=PROOF_LIMITS,
+        )
+        return tuple(executions[::step] for executions in self._pool.run(job, lane=lane))
+
+
+def build(request: FamilyRequest, *, attempt: int) -> Construction:
+    """Build the family that a request asks for."""
+    return construct(
+        request.shape,
+        request.slot,
+        families_per_cell=request.families_per_cell,
+        public_seed=request.public_seed,
+        private_seed=request.private_seed,
+        attempt=attempt,
+    )
+
+
+def _name_pair(rejection: Rejection, construction: Construction) -> Rejection:
+    """Say which two values a rejection is about, where it is about two."""
+    if rejection.candidate_position is None or rejection.other_position is None:
+        return rejection
+    one, other = (construction.literals[at] for at in (rejection.candidate_position, rejection.other_position))
+    return dataclasses.replace(rejection, pair=(one, other))
