@@ -37,13 +37,13 @@ Result = tuple[JobResult, ...]
 
 
 def build_jobs(family_count: int) -> list[Job]:
-    """Build families of the catalog's shapes, cell after cell, with a new public seed for each round."""
+    """Build families of all the catalog's shapes in turn, with a new public seed when every cell is full."""
     files = sorted(catalog_folder().rglob("*.toml"))
     shapes = [parse_shape(path.read_text(encoding="utf-8"), source=path.name) for path in files]
     jobs: list[Job] = []
     for number in range(family_count):
-        cell, ordinal = divmod(number, FAMILIES_PER_CELL)
-        round_, place = divmod(cell, 2 * len(shapes))
+        turn, place = divmod(number, 2 * len(shapes))
+        round_, ordinal = divmod(turn, FAMILIES_PER_CELL)
         built = construct(
             shapes[place // 2],
             FamilySlot(shapes[place // 2].id, list(Condition)[place % 2], ordinal),
