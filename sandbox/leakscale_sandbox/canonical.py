@@ -113,25 +113,25 @@ def _sized(tag: bytes, body: bytes) -> bytes:
     return tag + _LENGTH.pack(len(body)) + body
 
 
-_SCALARS: dict[type, Callable[[Any], bytes]] = {
-    type(None): _null,
-    bool: _boolean,
-    int: _integer,
-    float: _float,
-    str: _text,
+# By the identity of the type: asked for its hash, a class that a candidate made could pass for another.
+_SCALARS: dict[int, Callable[[Any], bytes]] = {
+    id(type(None)): _null,
+    id(bool): _boolean,
+    id(int): _integer,
+    id(float): _float,
+    id(str): _text,
 }
-_CELLS: dict[type, Callable[[Any], bytes]] = {**_SCALARS, bytes: _blob}
-_LONG_TYPES = frozenset({str, bytes})
+_CELLS: dict[int, Callable[[Any], bytes]] = {**_SCALARS, id(bytes): _blob}
 
 
 def _row(row: Sequence[object], bytes_left: int) -> bytes:
     parts = []
     for value in row:
         kind = type(value)
-        encode = _CELLS.get(kind)
+        encode = _CELLS.get(id(kind))
         if encode is None:
             raise RefusedValueError("type")
-        if kind in _LONG_TYPES and len(value) > bytes_left:  # type: ignore[arg-type]
+        if (kind is str or kind is bytes) and len(value) > bytes_left:  # type: ignore[arg-type]
             raise TooLargeError("bytes")
         parts.append(encode(value))
     return b"".join(parts)
@@ -167,7 +167,7 @@ class _Writer:
         if depth > DEPTH_MAX:
             raise RefusedValueError("depth")
         kind = type(value)
-        encode = _SCALARS.get(kind)
+        encode = _SCALARS.get(id(kind))
         if encode is not None:
             # Before it is written: half of the memory is not enough for a copy of the whole.
             if kind is str and len(value) > self.bytes_left:  # type: ignore[arg-type]

@@ -50,6 +50,8 @@ class RunningClock:
         if self._system_call(self._number, _CLOCK_MONOTONIC, self._reference):
             raise OSError(ctypes.get_errno(), "the clock cannot be read")
         seconds, nanoseconds = self._moment
+        # Forgotten at once: a child inherits this memory.
+        self._moment[:] = [0, 0]
         return float(seconds) + nanoseconds / _SECOND_NS
 
 

@@ -6,7 +6,9 @@ The connection is opened once before the first fork and inherited empty, limits 
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import re
 import sqlite3
 from collections.abc import Sequence
 
@@ -42,12 +44,16 @@ AS_STORED: RowOrders = (_RowOrder.STORED,)
 OTHERWISE: RowOrders = (_RowOrder.MIRRORED, _RowOrder.SHUFFLED, _RowOrder.SCANNED_BACKWARDS)
 """For odd lanes: one after the other, because the first and the last at once undo each other."""
 
-# Below all row numbers that are there, so that no two rows meet on the way. The second is a bijection below 2^31: an
-# odd factor, and the remainder by a power of two.
+# Below all row numbers that are there, so that no two rows meet on the way. The second mixes the bits of numbers below
+# 2^31, each step a bijection: an odd factor, the exclusive or (a | b) - (a & b) with its own upper half, a factor.
+_MULTIPLIED = "((rowid * 1103515245 + 12345) & 2147483647)"
+_MIXED = f"(({_MULTIPLIED} | ({_MULTIPLIED} >> 15)) - ({_MULTIPLIED} & ({_MULTIPLIED} >> 15)))"
 _NEW_ROW_NUMBERS = {
-    _RowOrder.MIRRORED: "-_rowid_",
-    _RowOrder.SHUFFLED: "-1 - (_rowid_ * 1103515245 + 12345) % 2147483648",
+    _RowOrder.MIRRORED: "-rowid",
+    _RowOrder.SHUFFLED: f"-1 - (({_MIXED} * 747796405) & 2147483647)",
 }
+_ROW_NUMBER = re.compile(r"\browid\b")
+_ROW_NUMBER_NAMES = ("rowid", "_rowid_", "oid")
 
 
 def open_connection() -> sqlite3.Connection:
@@ -85,8 +91,8 @@ def run_sql(
         row_orders: In which orders the rows come; a statement is executed once in each.
 
     Returns:
-        One record for each fixture of the first statement, then of the second, and so on: of the first order, or
-        ORDER_DEPENDENT if another order gives another record.
+        One record for each fixture of the first statement, then of the second, and so on: what every order gives,
+        the limit that one of them met, or ORDER_DEPENDENT.
     """
     answers = [
         [_execute(connection, statements, fixture, order, ordered=ordered, limits=limits) for order in row_orders]
@@ -100,6 +106,11 @@ def run_sql(
 
 
 def _agreed(records: Sequence[Record]) -> Record:
+    """Return what a statement gave in every order; a limit that it met in one of them is no answer to compare."""
+    for limit in (Verdict.MEMORY_LIMIT, Verdict.WORK_BUDGET, Verdict.OUTPUT_LIMIT):
+        for record in records:
+            if record[0] is limit:
+                return record
     first, *others = records
     return first if all(other == first for other in others) else (Verdict.ORDER_DEPENDENT, b"rows")
 
@@ -158,30 +169,37 @@ class _Budget:
 def _load(connection: sqlite3.Connection, fixture: bytes, row_order: _RowOrder) -> None:
     """Put a fixture in place of the one before. The authorizer is set last: loading attaches, which it denies."""
     connection.deserialize(fixture)
-    kinds = connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    kinds = [(name, kind) for name, kind in kinds if not name.startswith("sqlite_")]
+    things = connection.execute("SELECT lower(name), type FROM sqlite_master WHERE type <> 'index'").fetchall()
+    things = [(name, kind) for name, kind in things if not name.startswith("sqlite_")]
     new_row_number = _NEW_ROW_NUMBERS.get(row_order)
-    if new_row_number is not None:
-        _move_rows(connection, [name for name, kind in kinds if kind == "table"], new_row_number)
+    # A trigger would run on every row that moves.
+    if new_row_number is not None and all(kind != "trigger" for _, kind in things):
+        _move_rows(connection, [name for name, kind in things if kind == "table"], new_row_number)
     is_backwards = row_order is _RowOrder.SCANNED_BACKWARDS
     connection.execute(f"PRAGMA reverse_unordered_selects={int(is_backwards)}").close()
-    connection.set_authorizer(Authorizer(frozenset(name for name, _ in kinds)))
+    connection.set_authorizer(Authorizer(frozenset(name for name, kind in things if kind != "trigger")))
 
 
 def _move_rows(connection: sqlite3.Connection, table_names: Sequence[str], new_row_number: str) -> None:
-    """Let the rows of each table lie elsewhere; a primary key fixes where they lie, so such a table stays.
+    """Let the rows of each table lie elsewhere, where nothing fixes where they lie.
 
-    So does one whose author numbered its rows below zero or beyond 2^31: two of them could meet.
+    Does *not* move the rows of a table whose key is the row number or is stored instead of it, of a virtual one, of one
+    that its constraints keep, or whose author numbered its rows below zero or beyond 2^31: two of them could meet.
     """
     connection.execute("PRAGMA query_only=OFF").close()
     for name in table_names:
         quoted = '"' + name.replace('"', '""') + '"'
-        columns = connection.execute(f"PRAGMA table_info({quoted})").fetchall()
-        if any(column[5] for column in columns):
+        columns = connection.execute(f"PRAGMA table_xinfo({quoted})").fetchall()
+        free = [each for each in _ROW_NUMBER_NAMES if all(column[1].lower() != each for column in columns)]
+        keys = [column[2].upper() for column in columns if column[5]]
+        if not free or keys == ["INTEGER"]:
             continue
-        least, greatest = connection.execute(f"SELECT min(_rowid_), max(_rowid_) FROM {quoted}").fetchone()  # noqa: S608 - a table's own name
-        if least is not None and least >= 0 and greatest < 1 << 31:
-            connection.execute(f"UPDATE {quoted} SET _rowid_ = {new_row_number}").close()  # noqa: S608
+        bounds = f"SELECT min({free[0]}), max({free[0]}) FROM {quoted}"  # noqa: S608 - a table's own name
+        moved = f"UPDATE {quoted} SET {free[0]} = {_ROW_NUMBER.sub(free[0], new_row_number)}"  # noqa: S608
+        with contextlib.suppress(sqlite3.Error):
+            least, greatest = connection.execute(bounds).fetchone()
+            if least is not None and least >= 0 and greatest < 1 << 31:
+                connection.execute(moved).close()
     connection.execute("PRAGMA query_only=ON").close()
 
 

@@ -15,17 +15,13 @@ import fcntl
 import os
 import select
 import signal
-import sqlite3
 import struct
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leakscale_sandbox.confinement import Confinement
 from leakscale_sandbox.kernel_clock import RunningClock
-from leakscale_sandbox.python_runner import Record, run_python
-from leakscale_sandbox.sql_runner import RowOrders, run_sql
-from leakscale_sandbox.verdicts import Limits, Verdict
+from leakscale_sandbox.task import Part, Task
+from leakscale_sandbox.verdicts import Limits
 from leakscale_sandbox.wire import (
     JOB_HEADER,
     PART_LENGTH,
@@ -35,10 +31,9 @@ from leakscale_sandbox.wire import (
     JobHeader,
     ResultHeader,
     WireError,
-    encode_record,
 )
 
-__all__ = ["Supervisor"]
+__all__ = ["Forked", "Supervisor"]
 
 _STDIN, _STDOUT = 0, 1
 _F_ADD_SEALS = 1033
@@ -46,16 +41,6 @@ _SEAL_ALL = 0x1 | 0x2 | 0x4 | 0x8  # no more seals, no shrinking, no growing, no
 _REAP_ROUNDS_MAX = 1000
 _REAP_PAUSE_S = 0.001
 _ANSWER_BYTES_HELD_MAX = 1 << 20
-_APART = 3
-"""Exit status of a process whose programs must run apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Where one fixture or program lies in the job's memory file."""
-
-    offset: int
-    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +48,21 @@ class _Payload:
     """A job's memory file and what lies where in it."""
 
     descriptor: int
-    fixtures: tuple[_Part, ...]
-    programs: tuple[_Part, ...]
-
-    def read(self, part: _Part) -> bytes:
-        """Read a part; for the children only."""
-        return os.pread(self.descriptor, part.length, part.offset)
+    fixtures: tuple[Part, ...]
+    programs: tuple[Part, ...]
 
 
 class Supervisor:
     """Serves jobs until standard input ends."""
 
-    def __init__(
-        self,
-        *,
-        connection: sqlite3.Connection,
-        row_orders: RowOrders,
-        confinement: Confinement,
-        clock: RunningClock,
-    ) -> None:
-        self._connection = connection
-        self._row_orders = row_orders
-        self._confinement = confinement
+    def __init__(self, clock: RunningClock) -> None:
         self._clock = clock
 
     def serve(self) -> None:
         """Answer jobs, one at a time. Returns when the server closes its end, killed servers included.
 
         Raises:
+            Forked: In each child, with the task that it must run instead of whatever this process does.
             WireError: If the server breaks the protocol; the worker must end.
         """
         while header := _read_header():
@@ -114,10 +86,11 @@ class Supervisor:
     def _run_process(self, header: JobHeader, payload: _Payload, slots: range, answer: _Answer) -> Ending:
         """Run programs in one process; several answer only if it ended well."""
         output = os.memfd_create("result", os.MFD_CLOEXEC)
-        started = self._clock.read_s()
         pid = os.fork()
         if pid == 0:
-            self._be_the_process(header, payload, slots, output)
+            raise Forked(_task(header, payload, slots, output))
+        # After the fork: no child may hold what a clock told.
+        started = self._clock.read_s()
         has_ended = _wait(pid, header.limits.wall_time_s_max)
         # Everything in this PID namespace but PID 1 dies here, whatever it forked, ignored or traced.
         _kill_all()
@@ -143,31 +116,12 @@ class Supervisor:
         os.close(output)
         return ending
 
-    def _be_the_process(self, header: JobHeader, payload: _Payload, slots: range, output: int) -> None:
-        """Become the programs' process. Never returns: whatever happens, this process must not reach the loop above."""
-        try:
-            self._confinement.apply(header.limits, kept=(payload.descriptor, output))
-            sources = [payload.read(payload.programs[slot]).decode() for slot in slots]
-            fixtures = [payload.read(part) for part in payload.fixtures]
-            # The other programs of the family stay out of reach from here on.
-            os.close(payload.descriptor)
-            if header.domain is DomainCode.SQL:
-                records = run_sql(
-                    self._connection,
-                    sources,
-                    fixtures,
-                    ordered=header.is_ordered,
-                    limits=header.limits,
-                    row_orders=self._row_orders,
-                )
-            else:
-                records = list(run_python(sources[0], fixtures, header.limits))
-            if len(slots) > 1 and _must_run_apart(records):
-                os._exit(_APART)
-            os.pwrite(output, _bounded(records), 0)
-            os._exit(0)
-        finally:
-            os._exit(1)
+
+class Forked(BaseException):
+    """Raised in a child, so that it leaves every frame of the supervisor and all that they hold."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
 
 
 class _Answer:
@@ -198,23 +152,17 @@ class _Answer:
         os.ftruncate(self._descriptor, 0)
 
 
-def _must_run_apart(records: Sequence[Record]) -> bool:
-    """Tell whether one program may have left less memory, or less room in the frame, to another."""
-    byte_count = sum(len(body) for _, body in records) + 64 * len(records)
-    return byte_count > RESULT_BYTES_MAX or any(verdict is Verdict.MEMORY_LIMIT for verdict, _ in records)
-
-
-def _bounded(records: Sequence[Record]) -> bytes:
-    """Join records into one body; a value that no longer fits the frame becomes OUTPUT_LIMIT, the rest stays."""
-    parts: list[bytes] = []
-    bytes_left = RESULT_BYTES_MAX
-    for verdict, body in records:
-        record = encode_record(verdict, body)
-        if len(record) > bytes_left - 64 * (len(records) - len(parts)):
-            record = encode_record(Verdict.OUTPUT_LIMIT, b"all values together")
-        bytes_left -= len(record)
-        parts.append(record)
-    return b"".join(parts)
+def _task(header: JobHeader, payload: _Payload, slots: range, output: int) -> Task:
+    """Return what the child needs of a job: no number of it, and nothing of the programs that it does not run."""
+    return Task(
+        domain=header.domain,
+        is_ordered=header.is_ordered,
+        limits=header.limits,
+        payload=payload.descriptor,
+        fixtures=payload.fixtures,
+        programs=payload.programs[slots.start : slots.stop],
+        output=output,
+    )
 
 
 def _judge(status: int, has_ended: bool, cpu_time_s: float, body_bytes: int, limits: Limits) -> tuple[Ending, int]:
@@ -298,8 +246,8 @@ def _receive_payload(header: JobHeader) -> _Payload:
     return _Payload(descriptor, tuple(parts[: header.fixture_count]), tuple(parts[header.fixture_count :]))
 
 
-def _locate_parts(descriptor: int, header: JobHeader) -> list[_Part]:
-    parts: list[_Part] = []
+def _locate_parts(descriptor: int, header: JobHeader) -> list[Part]:
+    parts: list[Part] = []
     at = 0
     for _ in range(header.fixture_count + header.program_count):
         try:
@@ -307,7 +255,7 @@ def _locate_parts(descriptor: int, header: JobHeader) -> list[_Part]:
         except struct.error:
             raise WireError("a part has no length") from None
         at += PART_LENGTH.size
-        parts.append(_Part(at, length))
+        parts.append(Part(at, length))
         at += length
     if at != header.payload_bytes:
         raise WireError("the parts do not fill the job")

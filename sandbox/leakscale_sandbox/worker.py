@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import platform
+import random
 import signal
 import sqlite3
 import sys
@@ -25,7 +26,8 @@ from leakscale_sandbox.preloaded import preload
 from leakscale_sandbox.python_runner import displace, known_exception_names, learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
 from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, open_connection, run_sql
-from leakscale_sandbox.supervisor import Supervisor
+from leakscale_sandbox.supervisor import Forked, Supervisor
+from leakscale_sandbox.task import perform
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
 
@@ -33,6 +35,9 @@ __all__ = ["main"]
 
 _PR_SET_DUMPABLE = 4
 _DISPLACED_COUNT = 7
+_HEADS, _TAILS = 1632, 1768
+"""Seeds of `random` in the two lanes. The highest bit of each of the first twenty numbers is 0 in one and 1 in the
+other, so a program that tosses a coin never sees the same side in both."""
 _WARM_UP_PYTHON = """
 from collections import Counter, defaultdict
 def transform(records):
@@ -65,23 +70,31 @@ def main() -> None:
     learn_exceptions()
     _require_python_datetime()
     connection = open_connection()
-    supervisor = Supervisor(
-        connection=connection,
-        row_orders=OTHERWISE if configuration.is_second else AS_STORED,
-        confinement=Confinement(build_filter()),
-        clock=RunningClock(),
-    )
+    confinement = Confinement(build_filter())
+    supervisor = Supervisor(RunningClock())
     greeting = encode_greeting(_facts(connection))
     _warm_up(connection)
     # From here on, what this process does to itself every program inherits, and none waits for it.
     StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS).install()
+    random.seed(_TAILS if configuration.is_second else _HEADS)
     # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
     gc.collect()
     gc.freeze()
     gc.disable()
     _kept = displace(_DISPLACED_COUNT if configuration.is_second else 0)
     os.write(1, greeting)
-    supervisor.serve()
+    try:
+        supervisor.serve()
+        return
+    except Forked as forked:
+        task = forked.task
+    # Here, and not where it was forked: the frames of the supervisor are gone.
+    perform(
+        task,
+        confinement=confinement,
+        connection=connection,
+        row_orders=OTHERWISE if configuration.is_second else AS_STORED,
+    )
 
 
 def _harden() -> None:

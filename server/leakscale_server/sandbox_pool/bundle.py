@@ -25,6 +25,7 @@ _MODULE_NAMES = (
     "python_runner",
     "sql_policy",
     "sql_runner",
+    "task",
     "supervisor",
     "worker",
 )

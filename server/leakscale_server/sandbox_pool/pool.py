@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from leakscale_sandbox.verdicts import Limits
@@ -129,7 +129,7 @@ class SandboxPool:
                     raise
         raise AssertionError("unreachable")
 
-    @contextmanager
+    @contextlib.contextmanager
     def _lease(self, lane: int | None) -> Iterator[int]:
         if lane is not None and not 0 <= lane < self.lane_count:
             raise ValueError(f"lane {lane} does not exist; there are {self.lane_count}")
@@ -149,9 +149,17 @@ class SandboxPool:
         """Return the lane's session; if there is none, the successor that waits, or a new one."""
         session = self._sessions[lane]
         if session is None:
-            successor = self._successors.pop(lane, None)
-            session = self._sessions[lane] = successor.result() if successor is not None else self._start(lane)
+            session = self._sessions[lane] = self._succeed(lane) or self._start(lane)
         return session
+
+    def _succeed(self, lane: int) -> Session | None:
+        """Return the lane's successor, unless there is none or it did not start: no job had asked for it."""
+        successor = self._successors.pop(lane, None)
+        if successor is None:
+            return None
+        with contextlib.suppress(Exception):
+            return successor.result()
+        return None
 
     def _start(self, lane: int) -> Session:
         if self._is_closed:

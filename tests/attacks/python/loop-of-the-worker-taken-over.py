@@ -1,24 +1,22 @@
 # kind: patched-harness
-# aim: become the supervisor: no exit, and every call of its loop replaced, so that it writes a result for the next slot
-# proof: the process reached the frames of the supervisor's answer, and there ends with a status of its own
-# expect: killed exit status 77
+# aim: become the supervisor: no exit, and its loop entered again with a job of one's own
+# proof: the supervisor was found and its loop took the job; making the job's memory file ended the process
+# expect: killed SIGSYS
 
 import os, sys
-leave = os._exit
 
 
 def take_over():
-    supervisor = sys.modules["leakscale_sandbox.supervisor"]
     os._exit = lambda code: None
-    supervisor._wait = lambda pid, seconds: True
-    supervisor._kill_all = supervisor._reap_all = lambda: None
-    supervisor.RunningClock.read_s = lambda self: 0.0
-    class Usage:
-        ru_utime = ru_stime = 0.0
-        ru_maxrss = st_size = 1
-    os.fstat = lambda descriptor: Usage
-    os.wait4 = lambda pid, options: (pid, 0, Usage)
-    supervisor._Answer.add = lambda self, header, body: leave(77)
+    frame = sys._getframe()
+    while frame.f_code.co_name != "main":
+        frame = frame.f_back
+    class Job:
+        domain = 2
+        program_count = fixture_count = 1
+        payload_bytes = 0
+    sys.modules["leakscale_sandbox.supervisor"]._read_header = lambda: Job
+    frame.f_locals["supervisor"].serve()
 
 
 def transform(records):
