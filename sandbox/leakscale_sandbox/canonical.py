@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["CANONICAL_VERSION", "RefusedValueError", "TooLargeError", "encode_rows", "encode_value"]
@@ -89,7 +90,8 @@ def _boolean(value: object) -> bytes:
 def _integer(value: int) -> bytes:
     if int.bit_length(value) > INTEGER_BITS_MAX:
         raise TooLargeError("digits")
-    return _sized(b"i", int.__repr__(value).encode())
+    digits = int.__repr__(value).encode()
+    return b"i" + _LENGTH.pack(len(digits)) + digits
 
 
 def _float(value: float) -> bytes:
@@ -100,17 +102,14 @@ def _float(value: float) -> bytes:
 
 def _text(value: str) -> bytes:
     try:
-        return _sized(b"s", str.encode(value))
+        encoded = str.encode(value)
     except UnicodeEncodeError:
         raise RefusedValueError("surrogate") from None
+    return b"s" + _LENGTH.pack(len(encoded)) + encoded
 
 
 def _blob(value: bytes) -> bytes:
-    return _sized(b"b", value)
-
-
-def _sized(tag: bytes, body: bytes) -> bytes:
-    return tag + _LENGTH.pack(len(body)) + body
+    return b"b" + _LENGTH.pack(len(value)) + value
 
 
 # By the identity of the type: asked for its hash, a class that a candidate made could pass for another.
@@ -173,27 +172,32 @@ class _Writer:
             if kind is str and len(value) > self.bytes_left:  # type: ignore[arg-type]
                 raise TooLargeError("bytes")
             self.parts.append(self.spend(encode(value), node_count=1))
-        elif kind is list or kind is tuple:
-            self._put_items(value, depth)  # type: ignore[arg-type]
         elif kind is dict:
             self._put_mapping(value, depth)  # type: ignore[arg-type]
+        elif kind is list or kind is tuple:
+            self.parts.append(self.spend(_TAGS[kind] + _LENGTH.pack(len(value)), node_count=1))  # type: ignore[arg-type]
+            for item in value:  # type: ignore[attr-defined]
+                self.put_value(item, depth + 1)
         else:
             raise RefusedValueError("type")
 
-    def _put_items(self, items: Sequence[object], depth: int) -> None:
-        tag = b"l" if type(items) is list else b"u"
-        self.parts.append(self.spend(tag + _LENGTH.pack(len(items)), node_count=1))
-        for item in items:
-            self.put_value(item, depth + 1)
-
     def _put_mapping(self, mapping: dict[object, object], depth: int) -> None:
         self.parts.append(self.spend(b"m" + _LENGTH.pack(len(mapping)), node_count=1))
-        if any(type(key) is not str for key in mapping):
-            raise RefusedValueError("key")
-        try:
-            encoded = {str.encode(key): item for key, item in mapping.items()}  # type: ignore[arg-type]
-        except UnicodeEncodeError:
-            raise RefusedValueError("surrogate") from None
-        for key in sorted(encoded):
-            self.put(_sized(b"s", key))
-            self.put_value(encoded[key], depth + 1)
+        for key in mapping:
+            if type(key) is not str:
+                raise RefusedValueError("key")
+        for key, encoded in _layout(tuple(mapping)):  # type: ignore[arg-type]
+            self.put(encoded)
+            self.put_value(mapping[key], depth + 1)
+
+
+_TAGS = {list: b"l", tuple: b"u"}
+
+
+@lru_cache(maxsize=64)
+def _layout(keys: tuple[str, ...]) -> list[tuple[str, bytes]]:
+    """Return keys in the order of their bytes, each with its encoding; records of a result share them."""
+    try:
+        return sorted(((key, _text(key)) for key in keys), key=lambda each: str.encode(each[0]))
+    except UnicodeEncodeError:
+        raise RefusedValueError("surrogate") from None
