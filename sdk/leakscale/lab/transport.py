@@ -92,7 +92,7 @@ def _measure(cell: Cell, seed: int) -> dict[str, Any]:
     )
     tallies = {construction: _Tally() for construction in _CONSTRUCTIONS}
     for audit, bank in zip(audits, banks, strict=True):
-        gaps, control = Gaps(audit.copy(), 2), Gaps(bank.copy(), 2)
+        gaps, control = Gaps(audit, 2), Gaps(bank, 2)
         has_gap = guardrail(gaps, design).primary.low > 0
         for (component, combine, reading), tally in tallies.items():
             interval = sensitivity_interval(
