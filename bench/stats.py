@@ -32,7 +32,7 @@ from leakscale.stats import (
     mean_bounds,
     randomization_test,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 SPARSE: dict[float, int] = {-1: 20, 0: 900, 1: 80}
 PUBLISHED = {50: 0.912660, 200: 0.946731, 500: 0.949858}

@@ -186,7 +186,7 @@ class _Writer:
         for key in mapping:
             if type(key) is not str:
                 raise RefusedValueError("key")
-        for key, encoded in _layout(tuple(mapping)):  # type: ignore[arg-type]
+        for key, encoded in _layout(tuple(mapping)):
             self.put(encoded)
             self.put_value(mapping[key], depth + 1)
 

@@ -13,10 +13,10 @@ import pytest
 
 from leakscale.lab import LABORATORIES, Size, laboratory_named, page
 from leakscale.stats import COMBINATIONS, COMPONENTS, CONTROLS, MEAN_METHODS
-from leakscale.stats.contrasts import CONTRAST_METHODS
-from leakscale.stats.did import METHODS as DID_METHODS
+from leakscale.stats.exposure.contrasts import CONTRAST_METHODS
+from leakscale.stats.exposure.did import METHODS as DID_METHODS
 from leakscale.stats.mean_intervals.stratified import STRATIFIED
-from leakscale.stats.transfer import TRANSFER_METHODS
+from leakscale.stats.transfer.transfer_share import TRANSFER_METHODS
 
 STORED = Path(__file__).resolve().parents[2] / "docs" / "lab"
 

@@ -25,7 +25,7 @@ from leakscale.stats import (
     StatisticsError,
     cooccurrence_test,
 )
-from leakscale.stats.overlaps import expected_overlap, overlap_law
+from leakscale.stats.items.overlaps import expected_overlap, overlap_law
 
 
 def a_panel(shows: list[list[int]], *, mirror: bool = False, fresh: int = 2) -> NDArray[np.float64]:

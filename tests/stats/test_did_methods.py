@@ -24,8 +24,8 @@ from leakscale.stats import (
     UnsupportedMethodError,
     difference_in_differences,
 )
-from leakscale.stats.did_simulated import bca, replicates
-from leakscale.stats.resampling_units import Quantity, resampling_units
+from leakscale.stats.exposure.did_simulated import bca, replicates
+from leakscale.stats.exposure.resampling_units import Quantity, resampling_units
 
 from .exposure_cases import an_outcomes, labels_in_turn, one_draw
 

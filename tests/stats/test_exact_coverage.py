@@ -21,7 +21,7 @@ from leakscale.stats import (
     mean_bounds,
     mean_ci,
 )
-from leakscale.stats.compositions import composition_count, compositions
+from leakscale.stats.mean_intervals.compositions import composition_count, compositions
 
 from .mean_cases import ORDER_FREE, a_frame, draws_from
 

@@ -22,7 +22,7 @@ from leakscale.stats import (
     minimum_detectable_effect,
     size_for,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 FRAME = FinitePopulationDesign(1319)
 SHARES = (0.24, 0.15, 0.08)

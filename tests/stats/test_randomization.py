@@ -26,7 +26,7 @@ from leakscale.stats import (
     randomization_test,
 )
 from leakscale.stats.form_scores import FormScores
-from leakscale.stats.randomization import relabelling_law
+from leakscale.stats.relabelling.randomization import relabelling_law
 
 SIDES = ("two-sided", "greater", "less")
 MISSING = None

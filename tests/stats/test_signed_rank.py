@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats as scipy_stats
 
 from leakscale.stats import Alternative, TestResult, TestState
-from leakscale.stats.signed_rank import EXACT_PAIRS_MAX, difference_lattice, signed_rank_test
+from leakscale.stats.items.signed_rank import EXACT_PAIRS_MAX, difference_lattice, signed_rank_test
 
 
 def a_test(first: ArrayLike, second: ArrayLike, side: str = "two-sided") -> TestResult:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscale.stats import EmptySampleError, ParameterError, ScoreError, find_near_copies
-from leakscale.stats.similarity import jaccard, parent_similarity, word_change, words
+from leakscale.stats.items.similarity import jaccard, parent_similarity, word_change, words
 
 ORIGINAL = "A bag has a 5% discount. If it is marked $140, what is the price after the discount?"
 LIGHT = "A jacket has a 5% discount. If it is marked $140, what is the price after the discount?"

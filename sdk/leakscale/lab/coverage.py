@@ -33,7 +33,7 @@ from leakscale.stats import (
     guardrail_bounds,
     mean_bounds,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 __all__ = ["LABORATORY"]
 

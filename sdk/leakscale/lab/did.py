@@ -30,9 +30,9 @@ from leakscale.stats import (
     transfer_share,
     visible_gap,
 )
-from leakscale.stats.contrasts import CONTRAST_METHODS
-from leakscale.stats.did import METHODS as DID_METHODS
-from leakscale.stats.transfer import TRANSFER_METHODS
+from leakscale.stats.exposure.contrasts import CONTRAST_METHODS
+from leakscale.stats.exposure.did import METHODS as DID_METHODS
+from leakscale.stats.transfer.transfer_share import TRANSFER_METHODS
 
 __all__ = ["LABORATORY"]
 

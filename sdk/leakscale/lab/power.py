@@ -39,7 +39,7 @@ from leakscale.stats import (
     randomization_test,
     size_for,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 __all__ = ["LABORATORY"]
 

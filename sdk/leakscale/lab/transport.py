@@ -28,7 +28,7 @@ from leakscale.stats import (
     guardrail,
     sensitivity_interval,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,19 +4,7 @@ Counts stay integers until the last division, no global random state is read or 
 interval says so in a typed state instead of a NaN.
 """
 
-from leakscale.stats.assumption_gate import AssumptionGate, GateVerdict, assumption_gate
-from leakscale.stats.budgets import BudgetCurve, BudgetPoint, budget_curve
-from leakscale.stats.claims import Claim, ClaimVerdict, claim_rule
-from leakscale.stats.control_banks import ControlBankSize, ControlReadings, control_bank_size_for, control_readings
-from leakscale.stats.controls import ManipulationCheck, NegativeControl, manipulation_check, negative_control_run
-from leakscale.stats.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
-from leakscale.stats.correlations import Correlation, PooledCorrelation, depth_correlation, pooled_depth_correlation
-from leakscale.stats.crossed import CrossedSummary, crossed_contrast, crossed_summary, interaction_contrast
-from leakscale.stats.depth import DepthComparison, FormPair, comparable_depth
 from leakscale.stats.designs import FinitePopulationDesign, Stratum
-from leakscale.stats.detection import RULES, DetectionRate, detection_rate
-from leakscale.stats.detectors import CleanEvalScore, PacostResult, clean_eval_score, pacost_test
-from leakscale.stats.did import DidResult, difference_in_differences
 from leakscale.stats.errors import (
     DesignError,
     EmptyCellError,
@@ -32,29 +20,21 @@ from leakscale.stats.errors import (
     UnderpoweredGateError,
     UnsupportedMethodError,
 )
-from leakscale.stats.exact_coverage import exact_coverage
-from leakscale.stats.fieller import RatioSet, RatioShape, fieller
+from leakscale.stats.exposure.crossed import CrossedSummary, crossed_contrast, crossed_summary, interaction_contrast
+from leakscale.stats.exposure.did import DidResult, difference_in_differences
+from leakscale.stats.exposure.leave_one_out import LeaveOneGroupOut, leave_one_group_out
+from leakscale.stats.exposure.marginals import Marginals, marginals
+from leakscale.stats.exposure.outcomes import Outcomes
+from leakscale.stats.exposure.profiles import FamilyProfile, Quartiles, family_profile
 from leakscale.stats.gaps import Gaps, paired_gap
-from leakscale.stats.gate_planning import gate_resolution, gate_size, register_gate
-from leakscale.stats.guardrails import Guardrail, GuardrailReason, guardrail, guardrail_bounds
-from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
-from leakscale.stats.leave_one_out import LeaveOneGroupOut, leave_one_group_out
-from leakscale.stats.marginals import Marginals, marginals
-from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci, mean_half_width
-from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
-from leakscale.stats.near_copies import DropComparison, GroupComparison, compare_flagged, drop_and_recompute
-from leakscale.stats.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
-from leakscale.stats.outcomes import Outcomes
-from leakscale.stats.placebo import PlaceboIdentity, placebo_identity
-from leakscale.stats.planning import AuditSize, approximate_power, size_for
-from leakscale.stats.pooled_effects import PooledEffects, pooled_effects
-from leakscale.stats.power import MinimumDetectableEffect, minimum_detectable_effect
-from leakscale.stats.profiles import FamilyProfile, Quartiles, family_profile
-from leakscale.stats.randomization import randomization_test
-from leakscale.stats.seed_contrast import SeedContrast, seed_contrast
-from leakscale.stats.seed_replication import SeedReplication, SeedSpread, seed_replication
-from leakscale.stats.selection import SelectedGain, selected_gain
-from leakscale.stats.sensitivity import (
+from leakscale.stats.identification.claims import Claim, ClaimVerdict, claim_rule
+from leakscale.stats.identification.control_banks import (
+    ControlBankSize,
+    ControlReadings,
+    control_bank_size_for,
+    control_readings,
+)
+from leakscale.stats.identification.sensitivity import (
     RHO_GRID,
     RHO_HEADLINE,
     BreakdownRadius,
@@ -63,12 +43,47 @@ from leakscale.stats.sensitivity import (
     sensitivity_curve,
     sensitivity_interval,
 )
-from leakscale.stats.sensitivity_components import COMBINATIONS, COMPONENTS, CONTROLS
-from leakscale.stats.shares import TransferShare, Withheld
+from leakscale.stats.identification.sensitivity_components import COMBINATIONS, COMPONENTS, CONTROLS
+from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
+from leakscale.stats.items.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
+from leakscale.stats.items.correlations import (
+    Correlation,
+    PooledCorrelation,
+    depth_correlation,
+    pooled_depth_correlation,
+)
+from leakscale.stats.items.depth import DepthComparison, FormPair, comparable_depth
+from leakscale.stats.items.detectors import CleanEvalScore, PacostResult, clean_eval_score, pacost_test
+from leakscale.stats.items.near_copies import DropComparison, GroupComparison, compare_flagged, drop_and_recompute
+from leakscale.stats.items.similarity import NearCopies, find_near_copies
+from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci, mean_half_width
+from leakscale.stats.mean_intervals.exact_coverage import exact_coverage
+from leakscale.stats.mean_intervals.guardrails import Guardrail, GuardrailReason, guardrail, guardrail_bounds
+from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
+from leakscale.stats.planning.audit_sizes import AuditSize, approximate_power, size_for
+from leakscale.stats.planning.budgets import BudgetCurve, BudgetPoint, budget_curve
+from leakscale.stats.planning.detection import RULES, DetectionRate, detection_rate
+from leakscale.stats.planning.power import MinimumDetectableEffect, minimum_detectable_effect
+from leakscale.stats.relabelling.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
+from leakscale.stats.relabelling.placebo import PlaceboIdentity, placebo_identity
+from leakscale.stats.relabelling.randomization import randomization_test
 from leakscale.stats.significance import Alternative, TestResult, TestState
-from leakscale.stats.similarity import NearCopies, find_near_copies
-from leakscale.stats.transfer import transfer_share
-from leakscale.stats.visible_gap import VisibleGap, gap_movement, visible_gap
+from leakscale.stats.transfer.assumption_gate import AssumptionGate, GateVerdict, assumption_gate
+from leakscale.stats.transfer.controls import (
+    ManipulationCheck,
+    NegativeControl,
+    manipulation_check,
+    negative_control_run,
+)
+from leakscale.stats.transfer.fieller import RatioSet, RatioShape, fieller
+from leakscale.stats.transfer.gate_planning import gate_resolution, gate_size, register_gate
+from leakscale.stats.transfer.pooled_effects import PooledEffects, pooled_effects
+from leakscale.stats.transfer.seed_contrast import SeedContrast, seed_contrast
+from leakscale.stats.transfer.seed_replication import SeedReplication, SeedSpread, seed_replication
+from leakscale.stats.transfer.selection import SelectedGain, selected_gain
+from leakscale.stats.transfer.shares import TransferShare, Withheld
+from leakscale.stats.transfer.transfer_share import transfer_share
+from leakscale.stats.transfer.visible_gap import VisibleGap, gap_movement, visible_gap
 
 __all__ = [
     "ADJUSTMENTS",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from leakscale.models import Candidate
+from leakscale.models import Candidate, Ring
 from leakscale.scoring import choice_index
 from leakscale.stats import (
     DidResult,
@@ -37,7 +37,8 @@ from leakscale.stats import (
     transfer_share,
     visible_gap,
 )
-from leakscale_server.core.acceptance import Accepted, Rejection, Scoring, assess
+from leakscale_server.core.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.rejections import Rejection
 from leakscale_server.sandbox_pool import Execution, Verdict
 
 PARENTS = [f"p{i:03}" for i in range(100)]
@@ -428,7 +429,8 @@ def test_LS104_the_true_candidate_passes_all_and_others_at_most_three_quarters(f
             ]
             for place, count in enumerate(passed)
         ]
-        return Scoring(tuple(tuple(program) for program in programs), 0)
+        executions = tuple(tuple(program) for program in programs)
+        return Scoring(dict.fromkeys(Ring, executions), 0)
 
     accepted, refused = (assess(scoring(count), scoring(count)) for count in (most, most + 1))
 

@@ -29,7 +29,7 @@ from leakscale.stats import (
     sensitivity_curve,
     sensitivity_interval,
 )
-from leakscale.stats.detection import planted_samples
+from leakscale.stats.planning.detection import planted_samples
 
 GSM8K, ARC, WRITING = (FinitePopulationDesign(size) for size in (1319, 1165, None))
 

@@ -17,7 +17,7 @@ from leakscale.stats import (
     placebo_identity,
     randomization_test,
 )
-from leakscale.stats.overlaps import expected_overlap
+from leakscale.stats.items.overlaps import expected_overlap
 
 
 def a_bank(*, one_correct: int, two_correct: int, originals_correct: int, parents: int) -> NDArray[np.int64]:

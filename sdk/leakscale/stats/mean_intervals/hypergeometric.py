@@ -83,7 +83,8 @@ def _least_mean(counts: NDArray[np.int64], n: int, population_size: int | None, 
     if population_size is None:
         # No success gives no lower bound above 0, for which the beta quantile is undefined.
         proportions = np.where(distinct == 0, 0.0, betaincinv(np.maximum(distinct, 1), n - distinct + 1, level))
-        whole, reached = 1, proportions[places.reshape(counts.shape)].sum(axis=1)
+        # Sorted: mirrored gaps bring the layers the other way round, and must give the same sum to the last bit.
+        whole, reached = 1, np.sort(proportions[places.reshape(counts.shape)], axis=1).sum(axis=1)
     else:
         least = np.array([least_plausible_count(x, n, population_size, level) for x in distinct.tolist()])
         whole, reached = population_size, least[places.reshape(counts.shape)].sum(axis=1)

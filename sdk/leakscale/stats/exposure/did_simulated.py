@@ -1,0 +1,168 @@
+"""Bounds of the exposure effect from seeded resamples: percentile, bias-corrected (BCa) and studentized.
+
+Source: LeakScale E.1 and METHODS 10.4 (percentile, numpy's linear quantile rule); Efron 1987 (BCa), with the middle
+rank of ties; Efron 1982 (studentized, "bootstrap-t").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from leakscale.stats.exposure.resampling_units import Quantity, ResamplingUnits
+from leakscale.stats.resampling import resampled_rows, resampled_sums
+
+__all__ = ["Bounds", "Replicates", "bca", "percentile", "replicates", "studentized"]
+
+_FAR = 1e12
+"""Stands for an infinite studentized value, so that quantiles between order statistics stay finite."""
+
+
+class Bounds(NamedTuple):
+    """Two bounds and the standard error, as shares."""
+
+    low: float
+    high: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """What every resample added up to."""
+
+    units: ResamplingUnits
+    totals: NDArray[np.int64]
+    """Change and families of C0, change and families of C2: shape (resamples, 4)."""
+    spread: NDArray[np.float64] | None
+    """Sums over the groups of n / (n - 1) times the cross products of the drawn rows, centred in their group: shape
+    (resamples, 4, 4). None where nobody asked for it."""
+
+    def values(self, quantity: Quantity) -> tuple[NDArray[np.int64] | NDArray[np.float64], int]:
+        """Return the quantity in each resample, shape (resamples,), and the number to divide by.
+
+        Whole numerators where every resample holds as many families as the data do, floats otherwise.
+        """
+        change0, families0, change2, families2 = self.totals.T
+        if self.units.has_fixed_sizes:
+            w0, w2, m = self.units.weights(quantity)
+            return w0 * change0 + w2 * change2, m
+        sign0, sign2 = quantity.value
+        draws0, draws2 = self.units.draws
+        return sign0 * change0 / (families0 * draws0) + sign2 * change2 / (families2 * draws2), 1
+
+    def standard_errors(self, quantity: Quantity) -> NDArray[np.float64]:
+        """Return the standard error that each resample would have reported, shape (resamples,)."""
+        if self.spread is None:
+            raise RuntimeError("these replicates were drawn without their spread")
+        change0, families0, change2, families2 = self.totals.T.astype(np.float64)
+        sign0, sign2 = quantity.value
+        size0, size2 = families0 * self.units.draws[0], families2 * self.units.draws[1]
+        gradient = np.stack(
+            (
+                sign0 / size0,
+                -sign0 * change0 / (families0 * size0),
+                sign2 / size2,
+                -sign2 * change2 / (families2 * size2),
+            )
+        )
+        variances = np.einsum("ir,rij,jr->r", gradient, self.spread, gradient)
+        return np.asarray(np.sqrt(np.clip(variances, 0.0, None)))
+
+
+def replicates(
+    units: ResamplingUnits, n_resamples: int, rng: np.random.Generator, *, with_spread: bool = False
+) -> Replicates:
+    """Draw each group `n_resamples` times, in the order of the groups."""
+    if with_spread:
+        return _with_spread(units, n_resamples, rng)
+    totals = np.zeros((n_resamples, 4), np.int64)
+    for group in units.groups:
+        moving = np.ptp(group, axis=0) > 0
+        totals += np.where(moving, 0, group[0] * group.shape[0])
+        if moving.sum() > 1:
+            totals += resampled_rows(group, n_resamples, rng) * moving
+        else:
+            column = int(np.argmax(moving))
+            totals[:, column] += resampled_sums(group[:, column], n_resamples, rng) * moving[column]
+    return Replicates(units, totals, None)
+
+
+def _with_spread(units: ResamplingUnits, n_resamples: int, rng: np.random.Generator) -> Replicates:
+    totals = np.zeros((n_resamples, 4), np.int64)
+    spread = np.zeros((n_resamples, 4, 4))
+    first, second = np.triu_indices(4)
+    for group in units.groups:
+        n = group.shape[0]
+        drawn = resampled_rows(np.hstack((group, group[:, first] * group[:, second])), n_resamples, rng)
+        sums, products = drawn[:, :4], drawn[:, 4:]
+        totals += sums
+        # n * sum(ab) - sum(a) * sum(b) in whole numbers: exactly zero where all drawn units are equal.
+        centred = (n * products - sums[:, first] * sums[:, second]) / max(n - 1, 1)
+        spread[:, first, second] += centred
+        spread[:, second, first] += np.where(first == second, 0, centred)
+    return Replicates(units, totals, spread)
+
+
+def percentile(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
+    """Take the quantiles alpha/2 and 1 - alpha/2 of the resamples."""
+    return _quantiles(drawn, quantity, (alpha / 2, 1 - alpha / 2))
+
+
+def bca(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
+    """Take quantiles whose levels are corrected for bias and for a spread that changes with the effect."""
+    values, _ = drawn.values(quantity)
+    estimate: float = drawn.units.numerator(quantity)
+    if not drawn.units.has_fixed_sizes:
+        estimate = drawn.units.estimate(quantity)
+    below = (np.count_nonzero(values < estimate) + np.count_nonzero(values <= estimate)) / (2 * values.size)
+    bias = special.ndtri(np.clip(below, 0.5 / values.size, 1 - 0.5 / values.size))
+    acceleration = _acceleration(drawn.units, quantity)
+    levels = [_corrected(level, float(bias), acceleration) for level in (alpha / 2, 1 - alpha / 2)]
+    return _quantiles(drawn, quantity, (levels[0], levels[1]))
+
+
+def _corrected(level: float, bias: float, acceleration: float) -> float:
+    """Return the level at which BCa reads the quantile; an infinite correction ends at the extreme resample."""
+    shifted = bias + float(special.ndtri(level))
+    stretch = 1 - acceleration * shifted
+    if stretch <= 0:
+        return float(shifted > 0)
+    return float(special.ndtr(bias + shifted / stretch))
+
+
+def studentized(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
+    """Divide each resample's error by its own standard error and turn the quantiles of that around.
+
+    A resample without any spread counts as infinitely far out, so that it widens the interval; the bounds end where
+    the quantity does.
+    """
+    estimate, error = drawn.units.estimate(quantity), analytic_error(drawn.units, quantity)
+    values, denominator = drawn.values(quantity)
+    moved, errors = values / denominator - estimate, drawn.standard_errors(quantity)
+    moved = np.where(np.abs(moved) < 1e-12, 0.0, moved)
+    ratios = np.where(errors > 0, moved / np.where(errors > 0, errors, 1.0), np.sign(moved) * _FAR)
+    low, high = np.quantile(ratios, (alpha / 2, 1 - alpha / 2))
+    limit = quantity.limit
+    return Bounds(max(estimate - float(high) * error, -limit), min(estimate - float(low) * error, limit), error)
+
+
+def analytic_error(units: ResamplingUnits, quantity: Quantity) -> float:
+    """Return the standard error of the quantity from the variance of the units inside their groups."""
+    deviations = units.deviations(quantity)
+    return float(np.sqrt(sum(part.size / (part.size - 1) * (part @ part) for part in deviations if part.size > 1)))
+
+
+def _acceleration(units: ResamplingUnits, quantity: Quantity) -> float:
+    deviations = np.concatenate(units.deviations(quantity))
+    return float((deviations**3).sum() / (6 * (deviations @ deviations) ** 1.5))
+
+
+def _quantiles(drawn: Replicates, quantity: Quantity, levels: tuple[float, float]) -> Bounds:
+    values, denominator = drawn.values(quantity)
+    low, high = np.quantile(values, levels)
+    spread = np.std(values, ddof=1)
+    return Bounds(float(low) / denominator, float(high) / denominator, float(spread) / denominator)

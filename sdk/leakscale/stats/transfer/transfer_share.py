@@ -1,0 +1,106 @@
+"""Which share of a planted effect reaches wording that the model never saw.
+
+    share = exposure effect on fresh forms / exposure effect on the public form
+
+Source: CleanScore 7.11 to 7.14; METHODS 9.3 and 13.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from leakscale.stats.errors import UnsupportedMethodError
+from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts, seed_number
+from leakscale.stats.exposure.did import DidResult
+from leakscale.stats.exposure.joint import joint_changes
+from leakscale.stats.transfer.shares import TransferShare, share_of
+
+__all__ = ["FRESH", "PUBLIC", "TRANSFER_METHODS", "paired_contrasts", "transfer_share"]
+
+TRANSFER_METHODS = ("fieller", "percentile")
+
+PUBLIC: Weights = ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(0)))
+"""The exposure effect on the public form, where each of C0 and C2 is a block of public and fresh changes."""
+FRESH: Weights = ((Fraction(0), Fraction(-1)), (Fraction(0), Fraction(1)))
+
+
+def transfer_share(
+    public: DidResult,
+    fresh: DidResult,
+    *,
+    method: str = "fieller",
+    alpha: float = 0.05,
+    floor: float = 0.05,
+    ceiling: float = 1.0,
+    n_resamples: int = 10_000,
+    seed: int | np.random.Generator | None = None,
+    levels: Sequence[float] = (0.25, 0.5),
+) -> TransferShare:
+    """Estimate the transferred share, or withhold it.
+
+    Args:
+        public: Effect on the public form. C2 are the exposed parents, C0 the untouched ones.
+        fresh: Effect on fresh forms of the same parents, matched by id where the outcomes have ids and row by row
+            otherwise. Parents may be missing.
+        method: `fieller`, or `percentile`, the papers' bootstrap over parents. Both print an unbounded answer as such.
+        alpha: Probability left outside the set, in (0, 1).
+        floor: Least public effect that counts as planted; 0.05 in the paper.
+        ceiling: Accuracy of the exposed parents on the public form from which on the effect counts as censored.
+        n_resamples: Resamples of the percentile method.
+        seed: Seeds the percentile method. A parent is drawn with all its forms and both states.
+        levels: Shares for which the percentile method counts the resamples above.
+
+    Raises:
+        PairingError: If the results are of different parents.
+        ParameterError, SeedRequiredError, UnsupportedMethodError: As for `difference_in_differences`.
+
+    A failed manipulation, a censored public form and parents that all changed alike are no errors: `withheld` says so.
+    A resample whose public effect is not positive has no share; it counts as lying outside on both sides, and where
+    such resamples are more than alpha / 2 the set is everything. A plain percentile interval of the ratio covers .574
+    there.
+    """
+    contrasts = paired_contrasts(
+        public, fresh, method=_drawing(method), n_resamples=n_resamples, seed=seed, alpha=alpha
+    )
+    return share_of(
+        contrasts,
+        public=PUBLIC,
+        fresh=FRESH,
+        censored=(public.c2.adapted_accuracy >= ceiling, fresh.c2.adapted_accuracy >= ceiling),
+        method=method,
+        floor=floor,
+        levels=levels,
+        seed=seed_number(seed, _drawing(method)),
+    )
+
+
+def paired_contrasts(
+    public: DidResult,
+    fresh: DidResult,
+    *,
+    method: str,
+    n_resamples: int,
+    seed: int | np.random.Generator | None,
+    alpha: float,
+) -> Contrasts:
+    """Match the parents of two results and draw them, C0 before C2, each with both its changes.
+
+    Raises:
+        PairingError: If the results are of different parents.
+        ParameterError, SeedRequiredError, UnsupportedMethodError: As for `draw_contrasts`.
+    """
+    blocks = [
+        joint_changes([public.c0, fresh.c0], subject="C0 of public and fresh forms"),
+        joint_changes([public.c2, fresh.c2], subject="C2 of public and fresh forms"),
+    ]
+    return draw_contrasts(blocks, method=method, n_resamples=n_resamples, seed=seed, alpha=alpha)
+
+
+def _drawing(method: str) -> str:
+    """Return the method by which the contrasts below a share are drawn; Fieller's needs no draw."""
+    if method not in TRANSFER_METHODS:
+        raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(TRANSFER_METHODS)}")
+    return "exact" if method == "fieller" else method
