@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from leakscale.models import Condition, Ring
-from leakscale_server.catalog_audit.findings import Finding
+from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Recipe
 from leakscale_server.catalog_audit.proving import prove_all
+from leakscale_server.catalog_audit.renaming import find_other_result
 from leakscale_server.core.acceptance import Utility
 from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.rejections import Rejection
@@ -31,6 +32,8 @@ class Proven:
     """By family id and ring: the commitment to what the fixtures hold."""
     faults: dict[str, str] = field(default_factory=dict)
     """By family id, of the others: why."""
+    renamings: list[str] = field(default_factory=list)
+    """What R2 returns otherwise than R0."""
     references: Counter[Ring] = field(default_factory=Counter)
     """Fixtures on which the right candidate returned."""
 
@@ -47,6 +50,7 @@ def prove_recipe(recipe: Recipe, pool: SandboxPool, *, advance: Callable[[], Non
     proven = Proven()
     for proof in prove_all(recipe, pool):
         _keep(proven, proof)
+        proven.renamings += filter(None, [find_other_result(recipe, proof)])
         advance()
     return proven
 
@@ -81,6 +85,7 @@ def check_certification(proven: Proven, recipe: Recipe) -> Iterator[Finding]:
     checked = f"{count:,} families in 3 rings and 2 passes, {redrawn} redrawn"
     margins = " and ".join(_margins(proven))
     yield Finding("one right", f"{checked}; wrong candidates right on at most {margins}", first_fault)
+    yield find("renaming", f"{counted(count, 'family', 'families')} in R0 and R2", proven.renamings)
 
 
 def _margins(proven: Proven) -> Iterator[str]:

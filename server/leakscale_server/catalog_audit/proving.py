@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from leakscale_server.catalog_audit.material import Recipe
 from leakscale_server.core.construction import FamilySlot
@@ -13,8 +13,8 @@ from leakscale_server.scorer.prover import FamilyRequest, Proof, Prover
 __all__ = ["prove_all"]
 
 
-def prove_all(recipe: Recipe, pool: SandboxPool, *, edition_id: str = "practice") -> Iterator[Proof]:
-    """Yield the proof of every family, as soon as there is one.
+def prove_all(recipe: Recipe, pool: SandboxPool, *, edition_id: str = "practice") -> Generator[Proof, None, None]:
+    """Yield the proof of every family, as soon as there is one; closed early, it begins no more.
 
     Args:
         pool: An even number of lanes; two neighbors prove a family.

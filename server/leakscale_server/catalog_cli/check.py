@@ -78,9 +78,9 @@ def require_families(families_per_cell: int) -> None:
 def _check_in(pool: SandboxPool, recipe: Recipe, broken: Sequence[BrokenFile]) -> CheckReport:
     findings = list(check_construction(recipe))
     with shown_progress("check", total=len(recipe.slots()), unit="families", write=note) as bar:
-        families, purity = check_families(recipe, pool, advance=bar.advance)
+        families, found = check_families(recipe, pool, advance=bar.advance)
     shapes = [
         ShapeCheck(file, [each for each in families if each.proof.construction.slot.shape_id == file.shape.id])
         for file in recipe.files
     ]
-    return CheckReport(broken, [*findings, purity], shapes, pool.identity.backend)
+    return CheckReport(broken, [*findings, *found], shapes, pool.identity.backend)
