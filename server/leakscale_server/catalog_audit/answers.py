@@ -46,7 +46,7 @@ def near_misses(family: Family) -> set[str]:
     accepted = [candidate.answer for candidate in family.candidates]
     texts = {json.dumps({"choice": value}, separators=(",", ":")) for value in _PROBES}
     for answer, candidate in zip(accepted, family.candidates, strict=True):
-        value = json.loads(answer)["choice"]
+        value = json.loads(answer).get("choice")
         written = json.dumps(value, ensure_ascii=False)
         texts |= {
             *(answer + " ", " " + answer, answer + "\n", "\ufeff" + answer, answer[:-1], answer * 2),

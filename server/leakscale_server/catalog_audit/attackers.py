@@ -24,7 +24,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Attacker: TypeAlias = Callable[[Rows, Indices, Indices, Indices], Indices]
 """Features, truths of all families, and indices of those to learn from and of those to guess → guessed positions."""
 
-_PENALTY: Final = 4.0
+_PENALTY: Final = 1.0
 """Weight of the squared coefficients, against one log-likelihood a family."""
 _STEPS_MAX: Final = 60
 _NEIGHBORS: Final = 25
