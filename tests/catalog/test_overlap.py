@@ -56,7 +56,7 @@ def test_a_file_that_is_no_text_is_passed_over(tmp_path: Path) -> None:
 
     finding = check_overlap(the_material(*SOME), corpus=read_corpus([tmp_path]), earlier=[])
     assert finding.fault == ""
-    assert "0 runs of 1 lines" in finding.checked
+    assert "against 1 line of 0 runs" in finding.checked
 
 
 def test_a_corpus_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from leakscale.models import Family, Ring
-from leakscale_server.catalog_audit.findings import Finding, find
+from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material
 
 __all__ = ["EarlierEdition", "check_overlap", "read_corpus", "runs"]
@@ -61,8 +61,8 @@ def check_overlap(material: Material, *, corpus: Iterable[CorpusLine], earlier: 
     own = _own_runs(material)
     counter = _Counter()
     faults = [*_edition_faults(material, own, earlier)][:1] or [*_corpus_faults(own, counter.count(corpus))][:1]
-    against = [f"{len(earlier)} earlier editions"] if earlier else []
-    against += [f"{counter.runs:,} runs of {counter.lines:,} lines"] if counter.lines else []
+    against = [counted(len(earlier), "earlier edition")] if earlier else []
+    against += [f"{counted(counter.lines, 'line')} of {counted(counter.runs, 'run')}"] if counter.lines else []
     against = against or ["nothing: no text was named"]
     checked = f"{len(own):,} runs of {RUN_LENGTH} tokens against {' and '.join(against)}"
     return find("overlap", checked, faults)

@@ -1,7 +1,7 @@
 """Whether every prompt stays within a number of tokens in every ring.
 
-A tokenizer is a model's own, so tokens are counted by a rule: two letters of a word, two digits, a mark and a line's end
-are one each. The tokenizer of the demo's model, whose vocabulary is tiny, needs fewer on each prompt that ships.
+A tokenizer is a model's own, so tokens are counted by a rule: two letters of a word, two digits, a mark and a line's
+end are one each. The tokenizer of the demo's model, whose vocabulary is tiny, needs fewer on each prompt that ships.
 """
 
 from __future__ import annotations

@@ -35,16 +35,20 @@ def transform(records):
 """
 
 
-def check_purity(recipe: Recipe, pool: SandboxPool) -> Finding:
+def check_purity(recipe: Recipe, pool: SandboxPool) -> Iterator[Finding]:
     """Run the programs of one Python family of each shape, and compare their argument before and after.
+
+    Yields:
+        One finding; none where no shape is Python's.
 
     Raises:
         SandboxFault: If a sandbox failed after its retries.
     """
     slots = {slot.shape_id: slot for slot in reversed(recipe.slots())}
     python = [slots[shape.id] for shape in recipe.shapes if shape.language is Domain.PYTHON]
-    faults = (fault for slot in python for fault in _faults(recipe.build(slot), pool))
-    return find("purity", f"{8 * len(python)} Python programs", faults)
+    if python:
+        faults = (fault for slot in python for fault in _faults(recipe.build(slot), pool))
+        yield find("purity", f"{8 * len(python)} Python programs", faults)
 
 
 def _faults(family: Construction, pool: SandboxPool) -> Iterator[str]:

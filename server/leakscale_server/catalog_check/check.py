@@ -117,4 +117,4 @@ def check_families(
         renamings += filter(None, [find_other_result(recipe, proof)])
         advance()
     renaming = find("renaming", f"{counted(len(checks), 'family', 'families')} in R0 and R2", sorted(renamings))
-    return [checks[slot] for slot in recipe.slots()], [renaming, check_purity(recipe, pool)]
+    return [checks[slot] for slot in recipe.slots()], [renaming, *check_purity(recipe, pool)]

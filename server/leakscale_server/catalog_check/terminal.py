@@ -80,7 +80,8 @@ def _table_lines(table: RingTable, title: str) -> Iterator[Text]:
 
 def _row_line(row: Row, count: int) -> Text:
     style = "bold" if row.is_right else ""
-    line = Text(f"  {row.position} {excerpt(row.literal, width=_LITERAL_WIDTH - 2).ljust(_LITERAL_WIDTH)}", style)
+    mark = "▸" if row.is_right else " "
+    line = Text(f"{mark} {row.position} {excerpt(row.literal, width=_LITERAL_WIDTH - 2).ljust(_LITERAL_WIDTH)}", style)
     for cell in row.cells:
         sign, color = _SIGNS[cell.mark]
         line.append(f"  {sign}", color)

@@ -137,7 +137,7 @@ def _findings(
         yield from check_certification(proven, recipe)
         if published is not None:
             yield check_reproof(published, proven)
-        yield check_purity(recipe, pool)
+        yield from check_purity(recipe, pool)
 
 
 def _conclude(found: Sequence[Finding], subject: _Subject, *, is_run: bool, as_json: bool) -> None:
