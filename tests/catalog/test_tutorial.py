@@ -106,7 +106,7 @@ def test_everything_on_the_page_happens(tmp_path: Path, environment: dict[str, s
             run(block, folder, environment)
             counts["console"] += 1
 
-    assert counts == {"file": 5, "replace": 2, "console": 10}
+    assert counts == {"file": 5, "replace": 2, "console": 9}
     assert (folder / "late-parcels.html").exists()
 
 
