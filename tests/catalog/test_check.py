@@ -111,6 +111,15 @@ def test_a_rejection_shows_the_two_results_that_should_have_been_one(
     assert sides[0].removeprefix(words[0]) != sides[1].removeprefix(words[1])
 
 
+def test_a_rewording_is_held_against_what_r0_expects(pool: SandboxPool) -> None:
+    """Against its own outputs, the right candidate would look right in R1, too."""
+    family = the_rejected(checked(pool, MALFORMED / "rewording-that-differs.toml"))
+    rights = {table.ring: next(row for row in table.rows if row.is_right) for table in family.tables}
+
+    assert rights[Ring.R0].passed_count == rights[Ring.R2].passed_count == 8
+    assert rights[Ring.R1].passed_count < 8
+
+
 def test_how_a_program_ended_is_said(pool: SandboxPool) -> None:
     family = the_rejected(checked(pool, MALFORMED / "random-in-sql.toml"))
     marks = {cell.mark for row in family.tables[0].rows for cell in row.cells}

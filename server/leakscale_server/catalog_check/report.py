@@ -26,6 +26,10 @@ class ShapeCheck:
         """Return how many keep the rule."""
         return sum(family.is_certified for family in self.families)
 
+    def shown(self, *, is_alone: bool) -> FamilyCheck | None:
+        """Return the family whose table says most: the first rejected one, or the first one of a shape by itself."""
+        return self.first_rejected or (self.families[0] if is_alone else None)
+
     @property
     def first_rejected(self) -> FamilyCheck | None:
         """Return the first family that breaks the rule."""

@@ -85,12 +85,19 @@ class RingTable:
 
 
 def read_tables(proof: Proof) -> tuple[RingTable, ...]:
-    """Return the table of every ring out of the first pass; what did not run says so."""
+    """Return the table of every ring out of the first pass; what did not run says so.
+
+    R1 is held against the outputs of R0, which it has to return.
+    """
     first: Pass = proof.passes[0] if proof.passes else {}
-    return tuple(_table(proof, ring, first.get(ring)) for ring in Ring)
+    truth = proof.construction.truth
+    references = {ring: executions[truth] for ring, executions in first.items()}
+    if Ring.R1 in references:
+        references[Ring.R1] = references[Ring.R0]
+    return tuple(_table(proof, ring, first.get(ring), references.get(ring, ())) for ring in Ring)
 
 
-def _table(proof: Proof, ring: Ring, executions: JobResult | None) -> RingTable:
+def _table(proof: Proof, ring: Ring, executions: JobResult | None, reference: Sequence[Execution]) -> RingTable:
     family = proof.construction
     form = family.form(ring)
     count = len(form.fixtures)
@@ -103,7 +110,7 @@ def _table(proof: Proof, ring: Ring, executions: JobResult | None) -> RingTable:
                 literal=literal,
                 shown=candidate.text,
                 is_right=position == family.truth,
-                cells=_cells(executions[position], executions[family.truth]) if executions else not_run,
+                cells=_cells(executions[position], reference) if executions else not_run,
             )
             for position, (literal, candidate) in enumerate(zip(family.literals, form.public.candidates, strict=True))
         ),

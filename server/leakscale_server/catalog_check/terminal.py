@@ -46,11 +46,10 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[Text]:
 
 
 def _shape_lines(shape: ShapeCheck, *, is_alone: bool) -> Iterator[Text]:
-    rejected = shape.first_rejected
-    sign = ("✓ ", "green") if rejected is None else ("✗ ", "red")
+    sign = ("✓ ", "green") if shape.first_rejected is None else ("✗ ", "red")
     said = f"{shape.file.shape.id}: {shape.certified_count} of {len(shape.families)} families certified"
     yield Text.assemble(sign, (said, "bold"))
-    shown = rejected or (shape.families[0] if is_alone else None)
+    shown = shape.shown(is_alone=is_alone)
     if shown is not None:
         yield Text()
         yield from _family_lines(shown)
