@@ -137,9 +137,8 @@ def report(stopwatch: Stopwatch, pool: TimedPool, *, family_count: int, wall_s: 
     say(f"{family_count:,} families × 3 rings × 2 passes in {wall_s:.1f} s: {family_count / wall_s:.1f} families/s")
     for stage in _STAGES:
         seconds = stopwatch.seconds[stage]
-        say(
-            f"  {stage:<14}{seconds:9.2f} s {100 * seconds / total:5.1f} %{1000 * seconds / family_count:9.2f} ms a family"
-        )
+        share, each_ms = 100 * seconds / total, 1000 * seconds / family_count
+        say(f"  {stage:<14}{seconds:9.2f} s {share:5.1f} %{each_ms:9.2f} ms a family")
     say(f"  programs alone{stopwatch.program_s:9.2f} s, measured by the workers, both passes")
     started = time.perf_counter()
     run_in_process(pool.jobs)
