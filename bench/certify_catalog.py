@@ -159,8 +159,8 @@ def main() -> None:
     parser.add_argument("--lanes", type=int, default=ServerConfig.default_lane_count())
     options = parser.parse_args()
     files, broken = read_author_files(sorted(options.catalog.rglob("*.toml")))
-    if broken:
-        sys.exit(broken[0].message)
+    if broken or not files:
+        sys.exit(broken[0].message if broken else f"{options.catalog} holds no shape file")
     recipe = practice_recipe(files, families_per_cell=options.families_per_cell)
     family_count = len(recipe.slots())
     stopwatch = Stopwatch()
