@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto lab bench fuzz clean
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -43,6 +43,9 @@ proto: setup ## Generate sdk/leakscale/v1 from proto/
 
 base-model: setup ## Train the tiny model again, from nothing to the same bytes
 	@$(BIN)/python tools/build_base_model.py --output sdk/leakscale/base_model/tiny-qwen3
+
+catalog: setup ## Build and certify all 2,048 families; CATALOG_ARGS="--backend bubblewrap"
+	@docker/with-engine.sh $(BIN)/python bench/certify_catalog.py $(CATALOG_ARGS)
 
 lab: setup ## Measure every coverage again, about ten minutes; results in docs/lab
 	@for name in coverage transport power did; do $(BIN)/leakscale lab $$name --out docs/lab || exit 1; done

@@ -1,4 +1,4 @@
-"""Run a LeakScale server: `leakscale-server --data-dir DIR`; or look at its sandbox: `leakscale-server sandbox …`."""
+"""Run a LeakScale server: `leakscale-server --data-dir DIR`; look at its sandbox, or at a catalog of shapes."""
 
 from __future__ import annotations
 
@@ -27,6 +27,25 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 app.add_typer(sandbox_app)
+
+
+@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def catalog(arguments: Annotated[list[str] | None, typer.Argument(metavar="COMMAND")] = None) -> None:
+    """Write shapes of your own, check them in the local sandbox, and audit catalogs and editions."""
+    # Loads the statistics and the parsers, which a server does not need.
+    from leakscale_server.catalog_cli import catalog_app  # noqa: PLC0415
+
+    try:
+        code = catalog_app(arguments or ["--help"], prog_name="leakscale-server catalog", standalone_mode=False)
+    except typer.Abort as error:
+        sys.stderr.write("error: interrupted; nothing was kept\n")
+        raise typer.Exit(_INTERRUPTED) from error
+    except _USAGE_BASE as error:
+        from leakscale_server.catalog_cli.ending import say_usage  # noqa: PLC0415
+
+        say_usage(error, as_json="--json" in (arguments or ()))
+        raise typer.Exit(_USAGE) from error
+    raise typer.Exit(code if isinstance(code, int) else 0)
 
 
 @app.callback()

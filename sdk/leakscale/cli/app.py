@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import leakscale
-from leakscale.cli import adapt, analyze, bank, certify, demo, edition, experiment, lab, report
+from leakscale.cli import adapt, analyze, bank, catalog, certify, demo, edition, experiment, lab, report
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.add_typer(server_verbs.app, name="server")
 app.command("certify")(certify.certify)
+app.command("catalog", **catalog.SETTINGS)(catalog.catalog)
 app.add_typer(edition.app, name="edition")
 app.command("adapt")(adapt.adapt)
 app.add_typer(experiment.app, name="experiment")

@@ -34,6 +34,11 @@ class Console:
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
 
+    @property
+    def as_json(self) -> bool:
+        """Return whether results and errors are JSON."""
+        return self._as_json
+
     def result(
         self, value: Mapping[str, object], *, text: str, rich: Callable[[], RenderableType] | None = None
     ) -> None:

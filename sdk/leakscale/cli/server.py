@@ -5,17 +5,33 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from leakscale.cli.connection import SandboxBackend, connected
 from leakscale.cli.shell import DEFAULT_SERVER, shell_of
 
-__all__ = ["app"]
+__all__ = ["app", "become_server"]
 
 app = typer.Typer(help="Run a server, or ask one what it is.", no_args_is_help=True)
+
+
+_PACKAGES = ("leakscale_server", "grpc_health", "sqlglot")
+"""What only the extra `server` brings."""
+
+
+def become_server(arguments: Sequence[str]) -> NoReturn:
+    """Replace this process by `leakscale-server` with the same streams, arguments and exit code.
+
+    Raises:
+        BadParameter: If the extra `server` is not installed, with the command that installs it.
+    """
+    if any(importlib.util.find_spec(name) is None for name in _PACKAGES):
+        raise typer.BadParameter("the server is not installed; run `pip install 'leakscale[server]'`")
+    os.execv(sys.executable, [sys.executable, "-m", "leakscale_server", *arguments])  # noqa: S606 - becomes the server
 
 
 @app.command("start")
@@ -27,10 +43,7 @@ def start(
     backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
 ) -> None:
     """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token."""
-    if importlib.util.find_spec("leakscale_server") is None or importlib.util.find_spec("grpc_health") is None:
-        raise typer.BadParameter("the server is not installed; run `pip install 'leakscale[server]'`")
-    options = ["--data-dir", str(data_dir), "--listen", listen, "--backend", backend]
-    os.execv(sys.executable, [sys.executable, "-m", "leakscale_server", *options])  # noqa: S606 - becomes the server
+    become_server(["--data-dir", str(data_dir), "--listen", listen, "--backend", backend])
 
 
 @app.command("status")

@@ -29,8 +29,9 @@ from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
 
 __all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
 
-PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2)
-"""Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops."""
+PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2, work_steps_max=1_000_000)
+"""Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops. So
+many steps take far less than the seconds allow: a statement without an end ends alike on every machine."""
 _ATTEMPTS_MAX: Final = 8
 _RETRIED: Final = frozenset(
     {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}

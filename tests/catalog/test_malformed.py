@@ -1,0 +1,109 @@
+"""Author files that must not pass, each rejected for the reason that it was written for.
+
+A file's first line is `# expect: WHERE WORDS`. WHERE is `file` (it cannot be read), `format` (it breaks a rule of the
+format), `invariant` (what it builds breaks one) or `rejection` (certification refuses a family of it). WORDS begin with
+the name of the invariant or the reason and a colon, where there is one; the rest stands in what the author is told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from leakscale.errors import LeakScaleError
+from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
+from leakscale_server.catalog_audit.material import Recipe, build_material, practice_recipe
+from leakscale_server.catalog_audit.proving import prove_all
+from leakscale_server.catalog_check.check import check_families, read_author_file
+from leakscale_server.core.rejections import Rejection
+from leakscale_server.core.shapes import ShapeError
+from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+
+FOLDER = Path(__file__).parent / "malformed"
+FILES = sorted(FOLDER.glob("*.toml"))
+
+
+class Expectation(NamedTuple):
+    where: str
+    words: str
+
+
+def expectation(path: Path) -> Expectation:
+    first = path.read_bytes().split(b"\n", 1)[0].decode()
+    where, _, words = first.removeprefix("# expect: ").partition(" ")
+    return Expectation(where, words)
+
+
+def those(*where: str) -> list[Path]:
+    return [path for path in FILES if expectation(path).where in where]
+
+
+def each(*where: str) -> pytest.MarkDecorator:
+    paths = those(*where)
+    return pytest.mark.parametrize("path", paths, ids=[path.stem for path in paths])
+
+
+def the_recipe(path: Path) -> Recipe:
+    return practice_recipe([read_author_file(path)], families_per_cell=4)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxPool]:
+    try:
+        backend = open_backend("bubblewrap", state_dir=tmp_path_factory.mktemp("state"))
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+    with SandboxPool(backend, lane_count=2) as opened:
+        yield opened
+
+
+def test_every_kind_of_fault_is_tried() -> None:
+    """A file whose first line is misspelt would be tried by no test."""
+    counts = Counter(expectation(path).where for path in FILES)
+
+    assert set(counts) == {"file", "format", "invariant", "rejection"}
+    assert counts["format"] >= 30
+    assert counts["rejection"] >= 25
+    assert min(counts.values()) >= 2
+
+
+@each("file", "format")
+def test_a_file_that_breaks_the_format_is_refused(path: Path) -> None:
+    """Before anything is built, with the file, the line, the field, the rule and the value."""
+    with pytest.raises((ShapeError, LeakScaleError)) as caught:
+        read_author_file(path)
+
+    where, words = expectation(path)
+    assert isinstance(caught.value, ShapeError) is (where == "format")
+    assert str(caught.value).startswith(f"{path}:")
+    assert words in str(caught.value)
+
+
+@each("invariant")
+def test_a_file_that_breaks_an_invariant_is_found(path: Path, pool: SandboxPool) -> None:
+    """Though its format is right, and most of these would be certified."""
+    recipe = the_recipe(path)
+    material = build_material(recipe)
+    findings = {one.invariant: one.fault for one in (check(material) for check in CONSTRUCTION_INVARIANTS) if one.fault}
+    _, more = check_families(recipe, pool)
+    findings |= {one.invariant: one.fault for one in more if one.fault}
+
+    name, _, words = expectation(path).words.partition(": ")
+    assert list(findings) == [name]
+    assert words in findings[name]
+
+
+@each("rejection")
+def test_a_file_whose_families_break_the_rule_is_rejected(path: Path, pool: SandboxPool) -> None:
+    """Format and bytes say nothing here: only running the programs shows it."""
+    with closing(prove_all(the_recipe(path), pool)) as proofs:
+        verdict = next(proof.verdict for proof in proofs if isinstance(proof.verdict, Rejection))
+
+    reason, _, words = expectation(path).words.partition(": ")
+    assert verdict.reason == reason
+    assert words in verdict.message
