@@ -17,7 +17,7 @@ from leakscale_sandbox.python_runner import Record, exception_name
 from leakscale_sandbox.sql_policy import LIMITS, Authorizer, check_opening
 from leakscale_sandbox.verdicts import Limits, Verdict
 
-__all__ = ["AS_STORED", "OTHERWISE", "RowOrders", "open_connection", "run_sql"]
+__all__ = ["AS_STORED", "OTHERWISE", "RowOrders", "limit_heap", "open_connection", "run_sql"]
 
 _HEAP_BYTES_MAX = 64 << 20
 _STEPS_PER_TICK = 1000
@@ -57,15 +57,20 @@ _ROW_NUMBER_NAMES = ("rowid", "_rowid_", "oid")
 
 
 def open_connection() -> sqlite3.Connection:
-    """Return an empty connection under all limits."""
+    """Return an empty connection under all limits that are its own."""
     connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
     for name, value in LIMITS:
         connection.setlimit(name, value)
-    # Temporary files would need a file system, and a heap without a hard limit is bounded by the process only.
-    for pragma in ("temp_store=MEMORY", "trusted_schema=OFF", f"hard_heap_limit={_HEAP_BYTES_MAX}"):
+    # Temporary files would need a file system.
+    for pragma in ("temp_store=MEMORY", "trusted_schema=OFF"):
         connection.execute(f"PRAGMA {pragma}").close()
     connection.execute("PRAGMA query_only=ON").close()
     return connection
+
+
+def limit_heap(connection: sqlite3.Connection) -> None:
+    """Bound what SQLite may allocate in this process, over all connections and for good."""
+    connection.execute(f"PRAGMA hard_heap_limit={_HEAP_BYTES_MAX}").close()
 
 
 def run_sql(

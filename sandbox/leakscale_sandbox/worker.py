@@ -25,7 +25,7 @@ from leakscale_sandbox.kernel_clock import RunningClock
 from leakscale_sandbox.preloaded import preload
 from leakscale_sandbox.python_runner import displace, known_exception_names, learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
-from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, open_connection, run_sql
+from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, limit_heap, open_connection, run_sql
 from leakscale_sandbox.supervisor import Forked, Supervisor
 from leakscale_sandbox.task import perform
 from leakscale_sandbox.verdicts import Limits, Verdict
@@ -70,6 +70,7 @@ def main() -> None:
     learn_exceptions()
     _require_python_datetime()
     connection = open_connection()
+    limit_heap(connection)
     confinement = Confinement(build_filter())
     supervisor = Supervisor(RunningClock())
     greeting = encode_greeting(_facts(connection))

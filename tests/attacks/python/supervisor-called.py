@@ -8,7 +8,7 @@ import sys
 
 def transform(records):
     frame = sys._getframe()
-    while frame.f_code.co_name != "serve":
+    while frame.f_code.co_name != "main":
         frame = frame.f_back
-    supervisor = frame.f_locals["self"]
+    supervisor = frame.f_locals["supervisor"]
     return [type(supervisor).__name__, supervisor.serve()]

@@ -1,7 +1,7 @@
 # kind: frame-walk
-# aim: read the job's memory file by the descriptor that the supervisor's frame names
+# aim: read the job's memory file by the descriptor that a frame above names
 # proof: the frame gave the descriptor, and reading from it failed because it is closed
-# expect: returned ["_Payload","OSError"]
+# expect: returned ["Task","OSError"]
 
 import os
 
@@ -11,11 +11,11 @@ def transform(records):
         raise ValueError
     except ValueError as error:
         frame = error.__traceback__.tb_frame
-    while "payload" not in frame.f_locals:
+    while "task" not in frame.f_locals:
         frame = frame.f_back
-    payload = frame.f_locals["payload"]
+    task = frame.f_locals["task"]
     try:
-        os.pread(payload.descriptor, 100, 0)
+        os.pread(task.payload, 100, 0)
         return "read"
     except OSError as error:
-        return [type(payload).__name__, "OSError"]
+        return [type(task).__name__, "OSError"]

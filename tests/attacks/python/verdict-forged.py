@@ -8,5 +8,5 @@ import sys
 
 
 def transform(records):
-    sys.modules["leakscale_sandbox.supervisor"].encode_record = lambda verdict, body: b"\x00\x01" + body  # ATTACK
+    sys.modules["leakscale_sandbox.task"].encode_record = lambda verdict, body: b"\x00\x01" + body  # ATTACK
     return "disarmed"
