@@ -224,3 +224,12 @@ def test_summary_reads_as_a_sentence_and_as_json() -> None:
     read = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert read["cells"][0]["c0"]["family_count"] == 48
     assert read["n_resamples"] == 100
+
+
+@pytest.mark.parametrize(
+    ("models", "domains"), [(("gemma", "gemma"), DOMAINS), (MODELS, ("sql", "sql")), (("gemma",) * 2, ("sql",) * 2)]
+)
+def test_an_interaction_of_one_model_with_itself_is_refused(models: tuple[str, str], domains: tuple[str, str]) -> None:
+    """Equal names fell together to one weight, and a part of the contrast was printed as the whole."""
+    with pytest.raises(DesignError, match="twice; an interaction compares two different"):
+        interaction_contrast(two_by_two(), models=models, domains=domains, method="exact")

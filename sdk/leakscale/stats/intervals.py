@@ -28,6 +28,8 @@ class IntervalState(enum.StrEnum):
     """One observation has no variance: the bounds are the whole range that the quantity can take."""
     SINGLE_IN_STRATUM = "single_in_stratum"
     """A stratum that was not fully observed holds one observation: the bounds are the whole range."""
+    COLLAPSED = "collapsed"
+    """The units vary, but both quantiles fall on one value of their resamples; that is no precision."""
     DRIFTING = "drifting"
     """The draws trend more than draws in random order do, so no value is plausible; the bounds span the trend."""
 
@@ -38,6 +40,7 @@ _DEGENERATE = {
     IntervalState.SINGLE_CLUSTER: "a single cluster",
     IntervalState.SINGLE_OBSERVATION: "a single observation",
     IntervalState.SINGLE_IN_STRATUM: "a stratum with a single observation",
+    IntervalState.COLLAPSED: "both quantiles of the resamples are one value",
     IntervalState.DRIFTING: "the draws are not in random order",
 }
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leakscale.stats.errors import EnumerationError, ParameterError, SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.exposure.joint import JointChanges
-from leakscale.stats.exposure.quantiles import sum_bounds
+from leakscale.stats.exposure.quantiles import state_of_bounds, sum_bounds
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.resampling import seeded, sum_distribution
 
@@ -79,10 +79,12 @@ class Contrasts:
             limit = float(sum(abs(weight) for each in weights for weight in each))
             return Interval(estimate, -limit, limit, None, self.method, self.alpha, state)
         if self.drawn is None:
-            return Interval(estimate, *self._exact(weights), self.method, self.alpha)
+            low, high, error = self._exact(weights)
+            return Interval(estimate, low, high, error, self.method, self.alpha, state_of_bounds(low, high))
         values = self.resampled(weights)
         low, high = (float(bound) for bound in np.quantile(values, (self.alpha / 2, 1 - self.alpha / 2)))
-        return Interval(estimate, low, high, float(np.std(values, ddof=1)), self.method, self.alpha)
+        error = float(np.std(values, ddof=1))
+        return Interval(estimate, low, high, error, self.method, self.alpha, state_of_bounds(low, high))
 
     def state(self, weights: Weights) -> IntervalState:
         """Tell whether the families that a contrast weighs vary at all, and if not, why."""

@@ -127,9 +127,13 @@ def interaction_contrast(
     the sign open; here it is the order of `models` and `domains`.
 
     Raises:
-        As for `crossed_contrast`.
+        DesignError: If the two models are one, or the two domains, or one of them is in no cell.
+        And as for `crossed_contrast`.
     """
     (m1, m2), (d1, d2) = models, domains
+    for kind, (first, second) in (("models", models), ("domains", domains)):
+        if first == second:
+            raise DesignError(f"{kind} are {first!r} twice; an interaction compares two different {kind}")
     one = Fraction(1)
     weights = {(m1, d1): one, (m1, d2): -one, (m2, d1): -one, (m2, d2): one}
     return crossed_contrast(cells, weights, method=method, n_resamples=n_resamples, seed=seed, alpha=alpha)

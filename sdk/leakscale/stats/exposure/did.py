@@ -22,6 +22,7 @@ from leakscale.stats.exposure.did_simulated import Bounds, bca, percentile, repl
 from leakscale.stats.exposure.did_warnings import warnings_about
 from leakscale.stats.exposure.labels import Labels
 from leakscale.stats.exposure.outcomes import Outcomes
+from leakscale.stats.exposure.quantiles import state_of_bounds
 from leakscale.stats.exposure.resampling_units import Quantity, ResamplingUnits, resampling_units
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.resampling import seeded
@@ -164,6 +165,7 @@ def _interval(
 ) -> Interval:
     estimate, state = units.estimate(quantity), units.state(quantity)
     if state is IntervalState.ESTIMATED:
-        return Interval(estimate, *bounds(quantity), method, alpha)
+        found = bounds(quantity)
+        return Interval(estimate, *found, method, alpha, state_of_bounds(found.low, found.high))
     low, high = (estimate, estimate) if state is IntervalState.CONSTANT else (-quantity.limit, quantity.limit)
     return Interval(estimate, low, high, None, method, alpha, state)

@@ -7,7 +7,7 @@ rank of ties; Efron 1982 (studentized, "bootstrap-t").
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy import special
 from leakscale.stats.exposure.resampling_units import Quantity, ResamplingUnits
 from leakscale.stats.resampling import resampled_rows, resampled_sums
 
-__all__ = ["Bounds", "Replicates", "bca", "percentile", "replicates", "studentized"]
+__all__ = ["Bounds", "Replicates", "bca", "percentile", "replicates", "share_below", "studentized"]
 
 _FAR = 1e12
 """Stands for an infinite studentized value, so that quantiles between order statistics stay finite."""
@@ -114,15 +114,35 @@ def percentile(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
 
 def bca(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
     """Take quantiles whose levels are corrected for bias and for a spread that changes with the effect."""
-    values, _ = drawn.values(quantity)
-    estimate: float = drawn.units.numerator(quantity)
-    if not drawn.units.has_fixed_sizes:
-        estimate = drawn.units.estimate(quantity)
-    below = (np.count_nonzero(values < estimate) + np.count_nonzero(values <= estimate)) / (2 * values.size)
-    bias = special.ndtri(np.clip(below, 0.5 / values.size, 1 - 0.5 / values.size))
+    below = share_below(drawn, quantity)
+    count = drawn.totals.shape[0]
+    bias = special.ndtri(np.clip(below, 0.5 / count, 1 - 0.5 / count))
     acceleration = _acceleration(drawn.units, quantity)
     levels = [_corrected(level, float(bias), acceleration) for level in (alpha / 2, 1 - alpha / 2)]
     return _quantiles(drawn, quantity, (levels[0], levels[1]))
+
+
+def share_below(drawn: Replicates, quantity: Quantity) -> float:
+    """Return the share of resamples below the estimate, half of those that equal it included.
+
+    Ties carry much of the mass in small groups, so whole numbers decide them. Where clusters differ in size a resample
+    is a ratio: change0 / families0 and change2 / families2 are compared over their common denominator.
+    """
+    numerators, sizes = _ratios(drawn.totals, drawn.units, quantity)
+    estimate, size = _ratios(np.array([drawn.units.totals]), drawn.units, quantity)
+    largest = max(int(np.abs(numerators).max()) * int(size[0]), abs(int(estimate[0])) * int(sizes.max()))
+    if largest >= 1 << 62:
+        numerators, sizes = numerators.astype(object), sizes.astype(object)
+    moved = numerators * int(size[0]) - int(estimate[0]) * sizes
+    return float((np.count_nonzero(moved < 0) + np.count_nonzero(moved <= 0)) / (2 * moved.size))
+
+
+def _ratios(totals: NDArray[np.int64], units: ResamplingUnits, quantity: Quantity) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the quantity of each row of totals as numerator and denominator, both over the same whole factor."""
+    largest = int(np.abs(totals).max()) ** 2 * max(units.draws)
+    change0, families0, change2, families2 = (totals if largest < 1 << 61 else totals.astype(object)).T
+    (sign0, sign2), (draws0, draws2) = quantity.value, units.draws
+    return sign0 * change0 * families2 * draws2 + sign2 * change2 * families0 * draws0, families0 * families2
 
 
 def _corrected(level: float, bias: float, acceleration: float) -> float:

@@ -6,12 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from leakscale.stats.intervals import IntervalState
 from leakscale.stats.resampling import SumDistribution
 
-__all__ = ["difference_bounds", "sum_bounds"]
+__all__ = ["difference_bounds", "state_of_bounds", "sum_bounds"]
 
 _TIE = 1e-12
 """Probabilities this close count as equal: far above the rounding of a transform, far below any level in use."""
+
+
+def state_of_bounds(low: float, high: float) -> IntervalState:
+    """Tell quantiles that bound an estimate from two that fell on one value, up to the rounding of a division."""
+    return IntervalState.ESTIMATED if high - low > _TIE else IntervalState.COLLAPSED
 
 
 def sum_bounds(total: SumDistribution, alpha: float) -> tuple[int, int]:
