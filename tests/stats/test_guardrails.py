@@ -48,6 +48,12 @@ def test_both_thresholds_are_strict(count: int, nonzero: int, reasons: list[Guar
     assert result.primary.method == ("hoeffding" if reasons else "wald_fpc")
 
 
+def test_wald_is_no_bound_for_itself() -> None:
+    """The rule would put the interval that fails in the place of the interval that fails."""
+    with pytest.raises(UnsupportedMethodError, match="takes the place of"):
+        guardrail(gaps_with(20, 3), a_frame(), bound="wald_fpc")
+
+
 def test_both_intervals_are_always_there() -> None:
     """Showing only the primary one would hide what the rule cost, and showing the narrower would be a choice."""
     sample = gaps_with(100, 40)

@@ -227,3 +227,21 @@ def test_unusable_plans_are_refused() -> None:
         approximate_power([0.0] * 50, FRAME, n=100, advantage=0.0)
     with pytest.raises(UnsupportedMethodError):
         approximate_power(a_pilot(), FRAME, n=100, advantage=0.05, bound="betting")
+
+
+def test_the_guarded_interval_is_no_bound_for_itself() -> None:
+    """With Wald as its own replacement, twenty equal gaps declared an effect of 0.0 points."""
+    flat = Gaps.of([0.0] * 20, denominator=2)
+
+    with pytest.raises(UnsupportedMethodError, match="takes the place of"):
+        minimum_detectable_effect(flat, FRAME, bound="wald_fpc")
+    with pytest.raises(UnsupportedMethodError, match="takes the place of"):
+        size_for(a_pilot(), FRAME, advantage=0.1, bound="wald_fpc")
+    with pytest.raises(UnsupportedMethodError, match="takes the place of"):
+        detection_rate(a_pilot(), FRAME, n=100, advantage=0.1, bound="wald_fpc", seed=1)
+
+
+def test_power_below_one_half_is_refused() -> None:
+    """The formula went below zero there: an effect of -1.2 points that an audit declares as an advantage."""
+    with pytest.raises(ParameterError, match=r"from 0\.5"):
+        minimum_detectable_effect(a_pilot(parents=300), FRAME, power=0.01)

@@ -275,3 +275,35 @@ def test_unusable_plans_are_refused() -> None:
         control_bank_size_for(1e-5, pilot=a_control())
     with pytest.raises(ParameterError):
         sensitivity_curve(a_bank(), FRAME, a_control(), rhos=())
+
+
+def test_degenerate_intervals_are_never_printed_as_bounds() -> None:
+    """Forty zeros know nothing; printed with two numbers and "agree about zero", they read as a strong null."""
+    strong, flat = a_bank(ones=120, minus_ones=0, halves=0, zeros=80), Gaps.of([0.0] * 40, denominator=2)
+
+    curve = sensitivity_curve(strong, FRAME, flat, rhos=(0.0, 0.02))
+    readings = control_readings(strong, FRAME, flat)
+    radius = breakdown_radius(strong, FRAME, flat)
+
+    reason = "no interval: no variation between observations"
+    assert str(curve) == f"exposure-related part in points, rho 0: {reason}; rho 0.02: {reason}"
+    assert readings.agree is None
+    assert f"wald {reason}" in str(readings)
+    assert "cannot be compared" in str(readings)
+    assert readings.to_dict()["agree"] is None
+    assert str(radius) == f"the exposure-related part has no breakdown radius ({reason})"
+
+
+def test_full_audit_beside_a_fixed_control_is_an_assumption_and_no_precision() -> None:
+    """A control of 60 parents taken for the truth leaves nothing that could err, which nobody measured."""
+    frame = FinitePopulationDesign(200)
+
+    point = sensitivity_interval(a_bank(), frame, a_control(), rho=0, control="fixed")
+    with_radius = sensitivity_interval(a_bank(), frame, a_control(), rho=0.02, control="fixed")
+
+    assert point.low == point.high
+    assert point.state is IntervalState.ASSUMED
+    assert point.standard_error is None
+    assert not point.excludes(0)
+    assert with_radius.state is IntervalState.ESTIMATED
+    assert with_radius.half_width == pytest.approx(0.02, abs=1e-15)

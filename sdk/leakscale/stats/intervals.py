@@ -30,6 +30,8 @@ class IntervalState(enum.StrEnum):
     """A stratum that was not fully observed holds one observation: the bounds are the whole range."""
     COLLAPSED = "collapsed"
     """The units vary, but both quantiles fall on one value of their resamples; that is no precision."""
+    ASSUMED = "assumed"
+    """Everything that could err was taken for known: the width is zero by assumption, and that is no precision."""
     DRIFTING = "drifting"
     """The draws trend more than draws in random order do, so no value is plausible; the bounds span the trend."""
 
@@ -41,6 +43,7 @@ _DEGENERATE = {
     IntervalState.SINGLE_OBSERVATION: "a single observation",
     IntervalState.SINGLE_IN_STRATUM: "a stratum with a single observation",
     IntervalState.COLLAPSED: "both quantiles of the resamples are one value",
+    IntervalState.ASSUMED: "everything that could err was taken for known",
     IntervalState.DRIFTING: "the draws are not in random order",
 }
 
@@ -89,6 +92,15 @@ class Interval:
         """Tell whether the bounds shut out a value; degenerate bounds shut out nothing."""
         return not self.is_degenerate and not self.low <= value <= self.high
 
+    @property
+    def bounds_text(self) -> str:
+        """The bounds as a person reads them, or why there are none; every printed interval goes through here."""
+        if self.is_degenerate:
+            return f"no interval: {_DEGENERATE[self.state]}"
+        if self.state is IntervalState.CENSUS:
+            return "exact: every member of the population was observed"
+        return f"{self._words(self.low)} to {self._words(self.high)}"
+
     def to_dict(self) -> dict[str, float | str | None]:
         """Return the fields as JSON-ready values; an infinite one is written as the text `inf` or `-inf`."""
         return {
@@ -107,12 +119,9 @@ class Interval:
         estimate = self._words(self.estimate)
         if self.unit is IntervalUnit.SHARE:
             estimate += " points"
-        if self.is_degenerate:
-            return f"{estimate} (no interval: {_DEGENERATE[self.state]})"
-        if self.state is IntervalState.CENSUS:
-            return f"{estimate} (exact: every member of the population was observed)"
-        bounds = f"{self._words(self.low)} to {self._words(self.high)}"
-        return f"{estimate} ({100 * (1 - self.alpha):g} % interval {bounds}; {self.method})"
+        if self.is_degenerate or self.state is IntervalState.CENSUS:
+            return f"{estimate} ({self.bounds_text})"
+        return f"{estimate} ({100 * (1 - self.alpha):g} % interval {self.bounds_text}; {self.method})"
 
     def _words(self, value: float) -> str:
         return f"{100 * value:+.2f}" if self.unit is IntervalUnit.SHARE else f"{value:.3g}"

@@ -35,8 +35,10 @@ class ControlReadings:
     rho: float
 
     @property
-    def agree(self) -> bool:
-        """Tell whether all readings say the same about zero."""
+    def agree(self) -> bool | None:
+        """Tell whether all readings say the same about zero; None where one of them can say nothing."""
+        if any(interval.is_degenerate for interval in self.intervals.values()):
+            return None
         return len({interval.excludes(0) for interval in self.intervals.values()}) == 1
 
     @property
@@ -50,8 +52,8 @@ class ControlReadings:
         return {"method": self.method, "rho": self.rho, "agree": self.agree, "intervals": intervals}
 
     def __str__(self) -> str:
-        parts = [f"{name} {100 * one.low:+.2f} to {100 * one.high:+.2f}" for name, one in self.intervals.items()]
-        verdict = "agree" if self.agree else "disagree"
+        parts = [f"{name} {one.bounds_text}" for name, one in self.intervals.items()]
+        verdict = {True: "agree", False: "disagree", None: "cannot be compared"}[self.agree]
         return f"exposure-related part in points: {'; '.join(parts)}; the readings {verdict} about zero"
 
 

@@ -24,7 +24,7 @@ from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import ParameterError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.identification.sensitivity_components import Components
-from leakscale.stats.intervals import Interval
+from leakscale.stats.intervals import Interval, IntervalState
 
 __all__ = [
     "RHO_GRID",
@@ -72,7 +72,8 @@ def sensitivity_interval(
 
     Returns:
         Mean gap minus control gap with its bounds. Where a component is degenerate, e.g. a control bank without a
-        nonzero gap under `wald`, so is the result: `state` says why, and it excludes nothing.
+        nonzero gap under `wald`, so is the result: `state` says why, and it excludes nothing. So it is where
+        nothing is left that could err: a full audit beside a `fixed` control at radius 0.
 
     Raises:
         ParameterError: If rho is negative or no number, or alpha is out of range.
@@ -96,14 +97,15 @@ def sensitivity_interval(
         bound=bound,
     )
     below, above = parts.distances
+    is_point = below + above + rho == 0
     return Interval(
         estimate=parts.estimate,
         low=parts.estimate - below - rho,
         high=parts.estimate + above + rho,
-        standard_error=parts.standard_error,
+        standard_error=None if is_point else parts.standard_error,
         method=f"{parts.method} at rho {rho:g}",
         alpha=alpha,
-        state=parts.state,
+        state=IntervalState.ASSUMED if is_point and not parts.is_degenerate else parts.state,
     )
 
 
@@ -126,8 +128,7 @@ class SensitivityCurve:
 
     def __str__(self) -> str:
         parts = [
-            f"rho {rho:g}: {100 * interval.low:+.2f} to {100 * interval.high:+.2f}"
-            for rho, interval in zip(self.rhos, self.intervals, strict=True)
+            f"rho {rho:g}: {interval.bounds_text}" for rho, interval in zip(self.rhos, self.intervals, strict=True)
         ]
         return f"exposure-related part in points, {'; '.join(parts)}"
 
@@ -174,7 +175,7 @@ class BreakdownRadius:
     """How wrong the transport assumption may be before the exclusion of zero breaks down."""
 
     radius: float
-    """Least radius at which the sensitivity interval reaches zero; 0 if it holds zero at radius 0 already."""
+    """Least radius at which the sensitivity interval reaches zero; 0 if it excludes nothing at radius 0 already."""
     interval: Interval
     """The sensitivity interval at radius 0."""
 
@@ -188,6 +189,8 @@ class BreakdownRadius:
         return {"radius": self.radius, "method": self.method, "interval": self.interval.to_dict()}
 
     def __str__(self) -> str:
+        if self.interval.is_degenerate:
+            return f"the exposure-related part has no breakdown radius ({self.interval.bounds_text})"
         if self.radius == 0:
             return "the exposure-related part cannot be told from zero, even at radius 0"
         side = "above" if self.interval.low > 0 else "below"

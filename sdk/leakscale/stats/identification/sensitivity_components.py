@@ -96,6 +96,11 @@ class Components:
         return next(degenerate, IntervalState.ESTIMATED)
 
     @property
+    def is_degenerate(self) -> bool:
+        """Tell whether a component is."""
+        return self.audit.is_degenerate or self.control.is_degenerate
+
+    @property
     def standard_error(self) -> float | None:
         """Of the difference, where both components have one."""
         if self.audit.standard_error is None or self.control.standard_error is None:

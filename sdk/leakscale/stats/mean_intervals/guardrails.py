@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leakscale.stats.designs import FinitePopulationDesign
-from leakscale.stats.errors import ParameterError
+from leakscale.stats.errors import ParameterError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.intervals import Interval, IntervalState
-from leakscale.stats.mean_intervals import MeanBounds, mean_bounds, mean_ci
+from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci
 
-__all__ = ["Guardrail", "GuardrailReason", "guardrail", "guardrail_bounds"]
+__all__ = ["Guardrail", "GuardrailReason", "guardrail", "guardrail_bounds", "require_bound"]
 
 WALD = "wald_fpc"
 
@@ -106,9 +106,11 @@ def guardrail(
         min_parents, min_nonzero: Thresholds; both inequalities are strict.
 
     Raises:
+        UnsupportedMethodError: If the bound is `wald_fpc` itself, or does not exist.
         StatisticsError: As `mean_ci`, for either method.
     """
     sample = gaps if isinstance(gaps, Gaps) else Gaps.of(gaps)
+    require_bound(bound)
     _require_thresholds(min_parents, min_nonzero)
     bounded = mean_ci(sample, design, method=bound, alpha=alpha)
     wald = mean_ci(sample, design, method=WALD, alpha=alpha)
@@ -140,6 +142,7 @@ def guardrail_bounds(
     Args:
         numerators: Whole numerators of the gaps, shape (samples, n), each row in its draw order.
     """
+    require_bound(bound)
     _require_thresholds(min_parents, min_nonzero)
     wald = mean_bounds(numerators, denominator, design, method=WALD, alpha=alpha)
     if design.is_census(numerators.shape[1]):
@@ -152,6 +155,17 @@ def guardrail_bounds(
     for whole, part in zip(wald, bounded, strict=True):
         whole[fires] = part
     return wald
+
+
+def require_bound(bound: str) -> None:
+    """Refuse the very interval that the rule guards against: it would have no width where it fails.
+
+    Raises:
+        UnsupportedMethodError: If the bound is `wald_fpc`.
+    """
+    if bound == WALD:
+        others = ", ".join(method for method in MEAN_METHODS if method != WALD)
+        raise UnsupportedMethodError(f"bound {bound!r} is what the guardrail takes the place of; use one of {others}")
 
 
 def _reasons(sample: Gaps, min_parents: int, min_nonzero: int, wald: Interval) -> list[GuardrailReason]:

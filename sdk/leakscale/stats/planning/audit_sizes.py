@@ -19,6 +19,7 @@ from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import NoInformationError, ParameterError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.mean_intervals import mean_half_width
+from leakscale.stats.mean_intervals.guardrails import require_bound
 
 __all__ = ["AuditSize", "approximate_power", "size_for"]
 
@@ -164,6 +165,7 @@ class _Plan:
         min_nonzero: int,
         alpha: float,
     ) -> _Plan:
+        require_bound(bound)
         if design.strata is not None:
             raise UnsupportedMethodError("power is planned for simple random samples; leave the strata out")
         sample = pilot if isinstance(pilot, Gaps) else Gaps.of(pilot)

@@ -72,7 +72,8 @@ def minimum_detectable_effect(
     Args:
         gaps: Gaps of an audit.
         design: Its benchmark.
-        power: Probability of declaring, in (0, 1); 0.5 is the paper's definition, 0.8 the usual one.
+        power: Probability of declaring, in [0.5, 1): below, the formula ends under zero. 0.5 is the paper's
+            definition, 0.8 the usual one.
         bound: What the guardrail falls back to.
         alpha: Level of the primary interval.
 
@@ -81,8 +82,8 @@ def minimum_detectable_effect(
         ParameterError: If power or alpha is out of range.
         StatisticsError: As `guardrail`.
     """
-    if not 0 < power < 1:
-        raise ParameterError(f"power is {power}; it lies between 0 and 1, e.g. 0.8")
+    if not 0.5 <= power < 1:
+        raise ParameterError(f"power is {power}; it lies from 0.5 (half of all audits) to below 1, e.g. 0.8")
     found = guardrail(gaps, design, bound=bound, alpha=alpha)
     error = found.intervals[_WALD].standard_error
     margin = 0.0
