@@ -20,10 +20,12 @@ def test_quick_run_writes_table_figure_and_numbers(
     code = run(["lab", name, "--quick", "--out", str(tmp_path), "--seed", "3", "--workers", "1"])
 
     assert code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{name}.json", f"{name}.md", f"{name}.svg"]
-    record = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{name}-quick.{kind}" for kind in ("json", "md", "svg")
+    ]
+    record = json.loads((tmp_path / f"{name}-quick.json").read_text(encoding="utf-8"))
     assert (record["laboratory"], record["size"], record["seed"]) == (name, "quick", 3)
-    page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    page = (tmp_path / f"{name}-quick.md").read_text(encoding="utf-8")
     assert "too few replicates to cite" in page
     assert f"`leakscale lab {name} --seed 3 --quick`" in page
     assert page in capsys.readouterr().out
@@ -34,7 +36,7 @@ def test_two_workers_measure_what_one_does(tmp_path: Path, capsys: pytest.Captur
     for workers in ("1", "2"):
         assert run(["lab", "transport", "--quick", "--out", str(tmp_path / workers), "--workers", workers]) == 0
 
-    one, two = ((tmp_path / workers / "transport.json").read_bytes() for workers in ("1", "2"))
+    one, two = ((tmp_path / workers / "transport-quick.json").read_bytes() for workers in ("1", "2"))
     assert one == two
 
 
@@ -45,7 +47,7 @@ def test_json_output_holds_every_cell(tmp_path: Path, capsys: pytest.CaptureFixt
     record = json.loads(capsys.readouterr().out)
 
     assert len(record["cells"]) == 16
-    assert record["files"][0] == str(tmp_path / "transport.json")
+    assert record["files"][0] == str(tmp_path / "transport-quick.json")
 
 
 def test_without_matplotlib_the_table_is_written_all_the_same(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 import scipy
@@ -34,26 +36,29 @@ def code_fingerprint() -> str:
 class Journal:
     """An append-only file of rows beneath a header that says which run they belong to.
 
-    One process writes. A line that a killed process left unfinished is dropped; its cell is measured again.
+    One process writes, and holds a lock for as long. A line that a killed process left unfinished is cut off; its cell
+    is measured again. A file whose header names another run is refused and stays as it is.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         self._path, self._identity = path, dict(identity)
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
         self.rows: dict[str, Row] = {}
         """Rows by cell name: those of an earlier run of the same identity, and those added since."""
 
     def __enter__(self) -> Self:
-        self.rows = self._read()
+        """Open, lock and read the file.
+
+        Raises:
+            ConflictError: If another process measures this run, or the file belongs to another run.
+        """
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Written anew, because an unfinished last line would swallow the row after it; and beside the old one, so that
-        # a kill at this moment loses nothing.
-        partial = self._path.with_name(f"{self._path.name}.partial")
-        self._file = partial.open("w", encoding="utf-8")
-        self._write(self._identity)
-        for row in self.rows.values():
-            self._write(row.to_dict())
-        partial.replace(self._path)
+        self._file = _locked(self._path)
+        try:
+            self.rows = self._read(self._file)
+        except BaseException:
+            self._file.close()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -66,27 +71,60 @@ class Journal:
         self._write(row.to_dict())
 
     def remove(self) -> None:
-        """Delete the file, once its rows are elsewhere."""
+        """Delete the file, once its rows are elsewhere; to be called inside the `with` block, which holds the lock."""
         self._path.unlink(missing_ok=True)
 
     def _write(self, value: Mapping[str, Any]) -> None:
         if self._file is None:
             raise RuntimeError("a journal is written inside its `with` block")
-        self._file.write(json.dumps(value, allow_nan=False) + "\n")
-        self._file.flush()
-
-    def _read(self) -> dict[str, Row]:
         try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return {}
-        values = [value for line in lines if (value := _parsed(line)) is not None]
-        if not values or values[0] != self._identity:
-            return {}
+            rest = json.dumps(value, allow_nan=False).encode() + b"\n"
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            # The system knows no name for an open file; whoever reads the complaint needs one.
+            error.filename = str(self._path)
+            raise
+
+    def _read(self, file: BinaryIO) -> dict[str, Row]:
+        content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        values = [value for line in whole.splitlines() if (value := _parsed(line)) is not None]
+        if values and values[0] != self._identity:
+            raise _conflict(f"'{self._path}' holds cells of another run; choose another --out, or delete it")
+        # An unfinished last line would swallow the row after it.
+        file.truncate(len(whole) if values else 0)
+        file.seek(0, os.SEEK_END)
+        if not values:
+            self._write(self._identity)
         return {value["cell"]: Row(**value) for value in values[1:]}
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _locked(path: Path) -> BinaryIO:
+    """Open a file, which need not exist, and lock it against other processes."""
+    while True:
+        file = path.open("a+b", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise _conflict(
+                f"'{path}' is being written by another process; wait for it, or choose another --out"
+            ) from None
+        # Whoever held the lock before may have finished and deleted the file that was opened here.
+        if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+            file.seek(0)
+            return file
+        file.close()
+
+
+def _conflict(message: str) -> Exception:
+    from leakscale.errors import ConflictError  # noqa: PLC0415 - loads gRPC, which no worker needs
+
+    return ConflictError(message)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
     except ValueError:

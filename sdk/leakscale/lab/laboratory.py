@@ -78,18 +78,22 @@ def run_laboratory(
 ) -> FinishedLaboratory:
     """Measure every cell that `out` does not hold yet, then write `NAME.json`, `NAME.md` and `NAME.svg` there.
 
+    A quick run writes `NAME-quick.json` and so on, so that it never takes the place of numbers to cite.
+
     Args:
         laboratory: What to measure.
-        out: Folder of the results; while the run lasts it also holds `NAME.cells.jsonl`.
+        out: Folder of the results. Until the run is finished it also holds its cells, in a file named by laboratory,
+            size, seed and code, which no other run touches.
         size: Replicates to spend.
         seed: Root of all randomness.
         workers: Processes to measure in.
         advance: Called for each finished cell, reused ones included.
 
+    Raises:
+        ConflictError: If another process measures the same run in `out`.
+
     The figure needs matplotlib (extra `report`); without it the other two files are written.
     """
-    from leakscale.study.layout import write_json, write_text  # noqa: PLC0415 - workers never write
-
     identity = {
         "laboratory": laboratory.name,
         "size": size.value,
@@ -97,7 +101,8 @@ def run_laboratory(
         "code": code_fingerprint(),
     }
     cells = laboratory.cells(size)
-    with Journal(out / f"{laboratory.name}.cells.jsonl", identity) as journal:
+    name = f"{laboratory.name}-{size.value}-seed{seed}-{identity['code']}.cells.jsonl"
+    with Journal(out / name, identity) as journal:
         pending = [cell for cell in cells if cell.name not in journal.rows]
         reused = len(cells) - len(pending)
         for _ in range(reused):
@@ -106,18 +111,34 @@ def run_laboratory(
             journal.add(row)
             advance()
         rows = [journal.rows[cell.name] for cell in cells]
-    record = {**identity, "versions": _versions(), "cells": [row.to_dict() for row in rows]}
-    markdown = page(laboratory, record)
-    files = [out / f"{laboratory.name}.json", out / f"{laboratory.name}.md"]
+        record = {**identity, "versions": _versions(), "cells": [row.to_dict() for row in rows]}
+        markdown = page(laboratory, record)
+        files = _written(laboratory, out, record, markdown, rows)
+        journal.remove()
+    return FinishedLaboratory(record, markdown, files, reused)
+
+
+def _written(
+    laboratory: Laboratory, out: Path, record: Mapping[str, Any], markdown: str, rows: Sequence[Row]
+) -> tuple[Path, ...]:
+    """Write numbers, page and, where matplotlib is installed, figure; return their paths in this order."""
+    from leakscale.study.layout import write_json, write_text  # noqa: PLC0415 - workers never write
+
+    stem = _stem(laboratory, record)
+    files = [out / f"{stem}.json", out / f"{stem}.md"]
     write_json(files[0], record)
     write_text(files[1], markdown)
     if importlib.util.find_spec("matplotlib") is not None:
         from leakscale.lab.figures import write_figure  # noqa: PLC0415 - matplotlib is an extra
 
-        files.append(out / f"{laboratory.name}.svg")
+        files.append(out / f"{stem}.svg")
         write_figure(files[-1], lambda figure: laboratory.draw(rows, figure))
-    journal.remove()
-    return FinishedLaboratory(record, markdown, tuple(files), reused)
+    return tuple(files)
+
+
+def _stem(laboratory: Laboratory, record: Mapping[str, Any]) -> str:
+    """Return the name that the files of a record share."""
+    return laboratory.name if record["size"] == Size.FULL.value else f"{laboratory.name}-{record['size']}"
 
 
 def page(laboratory: Laboratory, record: Mapping[str, Any]) -> str:
@@ -127,7 +148,7 @@ def page(laboratory: Laboratory, record: Mapping[str, Any]) -> str:
     head = [f"# {laboratory.title}", laboratory.about, f"`{command}` writes this page, its figure and its numbers."]
     if is_quick:
         head.append("**A quick run: too few replicates to cite.**")
-    head.append(f"![{laboratory.title}]({laboratory.name}.svg)")
+    head.append(f"![{laboratory.title}]({_stem(laboratory, record)}.svg)")
     rows = [Row(**cell) for cell in record["cells"]]
     return "\n\n".join([*head, *(table.to_markdown().rstrip() for table in laboratory.tables(rows))]) + "\n"
 

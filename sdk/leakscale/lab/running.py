@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
@@ -36,9 +37,10 @@ def measured_rows(cells: Sequence[Cell], measure: Measure, *, seed: int, workers
         for cell in heavy_first:
             yield Row(cell.name, cell.settings, measure(cell, seed))
         return
-    # A fork would copy the locks of whatever threads run here.
+    # The pool queues its work through pipes that its workers hold open themselves, so they would wait forever for a
+    # parent that was killed. A fork would copy the locks of whatever threads run here.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(cells)), mp_context=context, initializer=_die_on_interrupt) as pool:
+    with ProcessPoolExecutor(min(workers, len(cells)), mp_context=context, initializer=_live_with_the_parent) as pool:
         futures = {pool.submit(measure, cell, seed): cell for cell in heavy_first}
         try:
             for future in as_completed(futures):
@@ -48,6 +50,15 @@ def measured_rows(cells: Sequence[Cell], measure: Measure, *, seed: int, workers
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _die_on_interrupt() -> None:
-    """Let Ctrl-C end a worker at once and without a word; the parent says what there is to say."""
+def _live_with_the_parent() -> None:
+    """End a worker with its parent, and let Ctrl-C end it without a word; the parent says what there is to say."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: Any) -> None:
+    """Wait for the end of the parent, however it ended, and end this process at once, mid-cell if need be."""
+    parent.join()
+    os._exit(1)
