@@ -6,13 +6,14 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscale.stats import DesignError, EmptySampleError, Gaps, ScoreError, paired_gap
+from leakscale.stats import DesignError, EmptySampleError, Gaps, ParameterError, ScoreError, paired_gap
 
 
 def test_gap_is_the_original_minus_the_mean_of_the_fresh_forms() -> None:
@@ -152,3 +153,50 @@ def test_gaps_travel_between_processes_and_into_json() -> None:
 
     assert pickle.loads(pickle.dumps(gaps)).to_dict() == gaps.to_dict()
     assert json.loads(json.dumps(gaps.to_dict()))["total"] == 1
+
+
+def test_single_precision_scores_give_the_gaps_of_the_fractions() -> None:
+    """Thirds in float32 are no multiples of a billionth, and would make nonzero gaps of ties."""
+    scores = np.random.Generator(np.random.PCG64(0)).integers(0, 4, (60, 3)) / 3
+
+    single, double = (paired_gap(each[:, 0], each[:, 1:]) for each in (scores.astype(np.float32), scores))
+
+    assert single.denominator == double.denominator == 6
+    assert single.numerators.tolist() == double.numerators.tolist()
+
+
+def test_masked_scores_are_missing_scores() -> None:
+    """The number beneath a mask was never measured."""
+    fresh = np.ma.array([[1.0, 0.0], [1.0, 1.0]], mask=np.array([[False, True], [False, False]]))
+
+    gaps = paired_gap([1, 0], fresh)
+
+    assert gaps.missing_form_count == 1
+    assert gaps.mean == -0.5
+
+
+def test_gaps_from_numpy_numbers_are_plain_json() -> None:
+    """A denominator taken from an array is a numpy integer, which JSON cannot write."""
+    denominator: Any = np.int64(2)
+    strata: Any = np.array(["a", 1], object)
+
+    gaps = Gaps(np.array([1, 0]), denominator, strata)
+
+    assert json.loads(json.dumps(gaps.to_dict()))["denominator"] == 2
+    assert gaps.strata == ("a", "1")
+
+
+@pytest.mark.parametrize("denominator", [0, -1, 2.5, np.nan, True, "2"])
+def test_denominator_that_is_none_is_refused(denominator: Any) -> None:
+    """A gap over 0 is no number, and 0 must not mean `find one`."""
+    with pytest.raises(ParameterError, match="denominator is"):
+        Gaps(np.array([0]), denominator)
+    with pytest.raises(ParameterError, match="denominator is"):
+        Gaps.of([0.0], denominator=denominator)
+
+
+@pytest.mark.parametrize("values", [[1e300], ["0.5"], [[1], [1, 2]], [1j], None])
+def test_what_is_no_list_of_gaps_is_refused(values: Any) -> None:
+    """A bare numpy error names neither the subject nor the next step."""
+    with pytest.raises(ScoreError, match="gap"):
+        Gaps.of(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscale.stats import ScoreError
-from leakscale.stats.lattice import FINEST, common_denominator, on_lattice
+from leakscale.stats.lattice import FINEST, common_denominator, on_lattice, rounding_of
 
 
 @given(st.lists(st.fractions(-1, 1, max_denominator=30), min_size=1, max_size=4))
@@ -43,3 +44,15 @@ def test_value_off_the_lattice_is_refused() -> None:
     """Rounding a third to a half would change the data."""
     with pytest.raises(ScoreError, match="no multiple of 1/2"):
         on_lattice(np.array([1 / 3]), 2)
+
+
+@pytest.mark.parametrize(("dtype", "parts"), [(np.float32, 3), (np.float32, 100), (np.float16, 3), (np.float64, 7)])
+def test_fractions_in_reduced_precision_are_the_same_fractions(dtype: type[np.floating[Any]], parts: int) -> None:
+    """Thirds stored in single precision are off by 1e-8: a lattice of a billionth made ties and tests of noise."""
+    marks = np.arange(parts + 1)
+    values = (marks / parts).astype(dtype)
+
+    rounding = rounding_of(values)
+
+    assert common_denominator(values, rounding=rounding) == parts
+    assert on_lattice(values.astype(np.float64), parts, rounding=rounding).tolist() == marks.tolist()

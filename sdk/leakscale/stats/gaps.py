@@ -10,15 +10,19 @@ Source: CleanScore 3.1; METHODS 0 (E1).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import DesignError, EmptySampleError, ScoreError
-from leakscale.stats.lattice import common_denominator, on_lattice
+from leakscale.stats.lattice import FINEST, common_denominator, on_lattice, rounding_of
+from leakscale.stats.wide_integers import INT64_MAX, largest, whole_total
 
 __all__ = ["Gaps", "paired_gap"]
 
@@ -45,14 +49,21 @@ class Gaps:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numerators", _frozen(self.numerators))
-        if self.original_numerators is not None:
-            object.__setattr__(self, "original_numerators", _frozen(self.original_numerators))
+        object.__setattr__(self, "denominator", _denominator(self.denominator))
         if self.numerators.size == 0:
             raise EmptySampleError("no parent item has a gap; a mean of nothing is undefined, not zero")
-        if int(np.abs(self.numerators).max()) > self.denominator:
+        if largest(self.numerators) > self.denominator:
             raise ScoreError(f"a gap lies outside -1..1 over the denominator {self.denominator}; check the scores")
-        if self.strata is not None and len(self.strata) != self.count:
-            raise DesignError(f"{len(self.strata)} stratum names for {self.count} gaps; give each parent one")
+        if self.original_numerators is not None:
+            object.__setattr__(self, "original_numerators", _frozen(self.original_numerators))
+            if self.original_numerators.shape != self.numerators.shape:
+                raise ScoreError(f"{self.original_numerators.size} originals for {self.count} gaps; give each one")
+        if self.strata is not None:
+            object.__setattr__(self, "strata", parameters.names(self.strata, "strata", error=DesignError))
+            if len(self.strata) != self.count:
+                raise DesignError(f"{len(self.strata)} stratum names for {self.count} gaps; give each parent one")
+        for name in ("missing_form_count", "dropped_parent_count"):
+            object.__setattr__(self, name, parameters.count(getattr(self, name), name))
 
     @classmethod
     def of(cls, values: ArrayLike, *, denominator: int | None = None, strata: Sequence[str] | None = None) -> Gaps:
@@ -63,16 +74,22 @@ class Gaps:
                 holds these values, which for a benchmark with other gaps than the sampled ones is too small.
 
         Raises:
+            DesignError: If the stratum names do not match the gaps.
             EmptySampleError: If there is no gap.
+            ParameterError: If the denominator is no whole number from 1.
             ScoreError: If a gap is NaN, outside [-1, 1], or no multiple of 1/denominator.
         """
-        gaps = np.asarray(values, np.float64)
+        gaps = parameters.floats(values, "gaps", error=ScoreError)
         if gaps.ndim != 1:
             raise ScoreError(f"gaps have shape {gaps.shape}; pass one number a parent, shape (parents,)")
         if not np.isfinite(gaps).all():
             raise ScoreError("a gap is NaN or infinite; build gaps with `paired_gap`, which counts missing forms")
-        scale = denominator or common_denominator(gaps)
-        return cls(on_lattice(gaps, scale), scale, None if strata is None else tuple(strata))
+        if gaps.size and np.abs(gaps).max() > 1:
+            raise ScoreError("a gap lies outside -1..1; gaps are differences of scores in 0..1")
+        rounding = rounding_of(values)
+        scale = common_denominator(gaps, rounding=rounding) if denominator is None else _denominator(denominator)
+        named = None if strata is None else parameters.names(strata, "strata", error=DesignError)
+        return cls(on_lattice(gaps, scale, rounding=rounding), scale, named)
 
     @property
     def count(self) -> int:
@@ -82,12 +99,12 @@ class Gaps:
     @property
     def total(self) -> int:
         """Sum of the numerators."""
-        return int(self.numerators.sum())
+        return whole_total(self.numerators)
 
     @property
     def square_total(self) -> int:
         """Sum of the squared numerators, exact for any denominator."""
-        if self.denominator <= _SQUARES_FIT:
+        if self.count * self.denominator**2 <= INT64_MAX:
             return int(np.dot(self.numerators, self.numerators))
         return sum(value * value for value in self.numerators.tolist())
 
@@ -112,7 +129,7 @@ class Gaps:
     @property
     def is_constant(self) -> bool:
         """Tell whether all gaps are equal."""
-        return int(np.ptp(self.numerators)) == 0
+        return bool((self.numerators == self.numerators[0]).all())
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -124,14 +141,14 @@ class Gaps:
         """Mean score on the public originals, in [0, 1]; None where only the gaps are known."""
         if self.original_numerators is None:
             return None
-        return int(self.original_numerators.sum()) / (self.count * self.denominator)
+        return whole_total(self.original_numerators) / (self.count * self.denominator)
 
     @property
     def fresh_score(self) -> float | None:
         """Mean score on the fresh forms (the audit-adjusted score), in [0, 1]; each parent weighs the same."""
         if self.original_numerators is None:
             return None
-        return (int(self.original_numerators.sum()) - self.total) / (self.count * self.denominator)
+        return (whole_total(self.original_numerators) - self.total) / (self.count * self.denominator)
 
     def take(self, rows: ArrayLike) -> Gaps:
         """Return the parents at these places, or where a mask of shape (parents,) is true, in that order.
@@ -173,17 +190,17 @@ class Gaps:
         return text
 
 
-def _frozen(numerators: NDArray[np.int64]) -> NDArray[np.int64]:
+def _frozen(numerators: ArrayLike) -> NDArray[np.int64]:
     """Copy whole numbers into an array that nobody can change, without freezing the caller's own."""
-    if numerators.size and numerators.dtype.kind not in "iu":
-        raise ScoreError(f"numerators have dtype {numerators.dtype}; pass whole numbers, or gaps to `Gaps.of`")
-    copy = np.array(numerators, np.int64)
+    copy = parameters.whole_numbers(numerators, "numerators", error=ScoreError)
+    if copy.ndim != 1:
+        raise ScoreError(f"numerators have shape {copy.shape}; pass one whole number a parent, shape (parents,)")
     copy.flags.writeable = False
     return copy
 
 
-_SQUARES_FIT = 10**5
-"""Up to this denominator the squared numerators of 10^8 parents add up inside 64 bits."""
+def _denominator(value: object) -> int:
+    return parameters.count(value, "denominator", 1)
 
 
 def paired_gap(original: ArrayLike, fresh: ArrayLike, *, strata: Sequence[str] | None = None) -> Gaps:
@@ -199,19 +216,22 @@ def paired_gap(original: ArrayLike, fresh: ArrayLike, *, strata: Sequence[str] |
     reasons that have nothing to do with the answer.
 
     Graded scores are read as the fractions with small denominators that they stand for; scores that are no such
-    fractions are rounded to the nearest 1e-9.
+    fractions are rounded to the nearest 1e-9. So are gaps whose common denominator would pass 2^53, which takes
+    parents with more than 40 different numbers of fresh forms.
 
     Raises:
         DesignError: If the stratum names do not match the parents.
         EmptySampleError: If no parent has a gap.
         ScoreError: If a score is outside [0, 1], or the shapes do not pair up.
     """
-    public, forms = np.asarray(original, np.float64), np.asarray(fresh, np.float64)
+    public = parameters.floats(original, "original scores", error=ScoreError)
+    forms = parameters.floats(fresh, "fresh scores", error=ScoreError)
     if forms.ndim == 1:
         forms = forms[:, np.newaxis]
     _require_scores(public, forms)
-    if strata is not None and len(strata) != public.size:
-        raise DesignError(f"{len(strata)} stratum names for {public.size} parents; give each parent one")
+    named = None if strata is None else parameters.names(strata, "strata", error=DesignError)
+    if named is not None and len(named) != public.size:
+        raise DesignError(f"{len(named)} stratum names for {public.size} parents; give each parent one")
     present = ~np.isnan(forms)
     kept = present.any(axis=1) & ~np.isnan(public)
     if not kept.any():
@@ -220,18 +240,39 @@ def paired_gap(original: ArrayLike, fresh: ArrayLike, *, strata: Sequence[str] |
         )
     public, forms, present = public[kept], forms[kept], present[kept]
     form_counts = present.sum(axis=1)
-    scale = common_denominator(np.concatenate((public, forms[present])))
-    spread = int(np.lcm.reduce(form_counts))
-    fresh_totals = on_lattice(np.where(present, forms, 0.0), scale).sum(axis=1)
-    originals = on_lattice(public, scale) * spread
+    rounding = max(rounding_of(original), rounding_of(fresh))
+    scale = common_denominator(np.concatenate((public, forms[present])), rounding=rounding)
+    fresh_totals = on_lattice(np.where(present, forms, 0.0), scale, rounding=rounding).sum(axis=1)
+    originals, means, denominator = _over_one_denominator(
+        on_lattice(public, scale, rounding=rounding), fresh_totals, form_counts, scale
+    )
     return Gaps(
-        numerators=originals - fresh_totals * (spread // form_counts),
-        denominator=scale * spread,
-        strata=None if strata is None else tuple(name for name, keep in zip(strata, kept, strict=True) if keep),
+        numerators=originals - means,
+        denominator=denominator,
+        strata=None if named is None else tuple(name for name, keep in zip(named, kept, strict=True) if keep),
         original_numerators=originals,
         missing_form_count=int((~present).sum()),
         dropped_parent_count=int((~kept).sum()),
     )
+
+
+def _over_one_denominator(
+    originals: NDArray[np.int64], fresh_totals: NDArray[np.int64], form_counts: NDArray[np.int64], scale: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Return the originals, the means of the fresh forms, and the denominator of both.
+
+    It is the least that holds every mean; where a double could not hold it any more, all are rounded to `FINEST`.
+    """
+    spread = math.lcm(*(int(count) for count in np.unique(form_counts)))
+    if scale * spread <= parameters.COUNT_MAX:
+        return originals * spread, fresh_totals * (spread // form_counts), scale * spread
+    return _rounded(originals, scale), _rounded(fresh_totals, scale * form_counts.astype(object)), FINEST
+
+
+def _rounded(numerators: NDArray[np.int64], denominators: Any) -> NDArray[np.int64]:
+    """Return the nearest multiples of 1/FINEST, from nonnegative fractions, in Python's integers."""
+    wide = numerators.astype(object)
+    return np.array((2 * FINEST * wide + denominators) // (2 * denominators), np.int64)
 
 
 def _require_scores(original: NDArray[np.float64], fresh: NDArray[np.float64]) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "count",
     "floats",
     "level",
+    "names",
     "number",
     "radius",
     "seeded",
@@ -193,6 +194,24 @@ def whole_numbers(values: object, name: str, *, error: type[StatisticsError] = P
     if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
         raise error(f"{name} holds a number beyond 64 bits; check the counts")
     return np.array(array, np.int64)
+
+
+def names(values: object, name: str, *, error: type[StatisticsError] = ParameterError) -> tuple[str, ...]:
+    """Return labels as plain strings; whole numbers may name things too and are written as text.
+
+    Raises:
+        StatisticsError: `error`, if this is one string, which would be read as a label a letter, or a label is
+            neither text nor a whole number.
+    """
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise error(f"{name} is {values!r}; pass a list of labels, one each")
+    found = []
+    for value in values:
+        plain = _plain(value)
+        if isinstance(plain, bool) or not isinstance(plain, (str, numbers.Integral)):
+            raise error(f"{name} holds {value!r}; a label is text or a whole number")
+        found.append(str(plain))
+    return tuple(found)
 
 
 def _array(values: object, name: str, error: type[StatisticsError]) -> NDArray[Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EnumerationError
+from leakscale.stats.wide_integers import largest, widened
 
 __all__ = ["SumDistribution", "resampled_rows", "resampled_sums", "seeded", "sum_distribution"]
 
@@ -17,12 +20,16 @@ _INDICES_PER_CHUNK = 1 << 18
 """Family indices held at once: 2 MiB, so that memory does not grow with the resample count and stays in cache."""
 
 
-def seeded(seed: int | np.random.Generator) -> np.random.Generator:
-    """Return the generator that a seed stands for, or the generator itself, which later draws then advance."""
-    return seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
+def seeded(seed: parameters.Seed) -> np.random.Generator:
+    """Return the generator that a seed stands for, or the generator itself, which later draws then advance.
+
+    Raises:
+        ParameterError, SeedRequiredError: As `parameters.seeded`.
+    """
+    return parameters.seeded(seed)[0]
 
 
-def resampled_sums(values: NDArray[np.int64], n_resamples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def resampled_sums(values: NDArray[Any], n_resamples: int, rng: np.random.Generator) -> NDArray[Any]:
     """Draw `len(values)` of the values with replacement, `n_resamples` times, and return each total.
 
     The values are sorted first, so the totals depend on which values there are and not on their order. The generator
@@ -34,15 +41,18 @@ def resampled_sums(values: NDArray[np.int64], n_resamples: int, rng: np.random.G
         rng: Source of the family indices; advanced by the call.
 
     Returns:
-        Totals of shape (n_resamples,).
+        Totals of shape (n_resamples,): int64, or Python's integers where 64 bits are too few.
     """
-    ordered = np.sort(values).astype(np.int32)
-    n = ordered.size
+    n = values.size
+    ordered = widened(np.sort(values), n * largest(values))
+    if ordered.dtype != object and largest(values) <= np.iinfo(np.int32).max:
+        ordered = ordered.astype(np.int32)  # half the memory to gather from
+    dtype = object if ordered.dtype == object else np.int64
     rows = max(1, _INDICES_PER_CHUNK // n)
-    totals = np.empty(n_resamples, np.int64)
+    totals = np.empty(n_resamples, dtype)
     for start in range(0, n_resamples, rows):
         stop = min(start + rows, n_resamples)
-        ordered.take(rng.integers(0, n, size=(stop - start, n))).sum(axis=1, dtype=np.int64, out=totals[start:stop])
+        ordered.take(rng.integers(0, n, size=(stop - start, n))).sum(axis=1, dtype=dtype, out=totals[start:stop])
     return totals
 
 
@@ -51,12 +61,12 @@ _LATTICE_POINTS_MAX = 1 << 24
 """A distribution of this many points takes 128 MiB, and so does each of its two transforms."""
 
 
-def resampled_rows(rows: NDArray[np.int64], n_resamples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def resampled_rows(rows: NDArray[Any], n_resamples: int, rng: np.random.Generator) -> NDArray[Any]:
     """Draw `len(rows)` of the rows with replacement, `n_resamples` times, and return the totals of each column.
 
     A row is one unit with everything measured on it, so its columns always travel together. The rows are sorted
     first, and the generator is consumed as by `resampled_sums`. How often each row was drawn is counted, and one
-    matrix product turns counts into totals: they are whole numbers below 2^53, which doubles hold exactly.
+    matrix product turns counts into totals: in doubles while they are below 2^53, else in integers that hold them.
 
     Args:
         rows: Whole numbers of shape (units, columns).
@@ -64,20 +74,27 @@ def resampled_rows(rows: NDArray[np.int64], n_resamples: int, rng: np.random.Gen
         rng: Source of the row indices; advanced by the call.
 
     Returns:
-        Totals of shape (n_resamples, columns).
+        Totals of shape (n_resamples, columns): int64, or Python's integers where 64 bits are too few.
     """
-    ordered = rows[np.lexsort(rows.T[::-1])]
+    ordered = rows[_row_order(rows)]
     n = ordered.shape[0]
-    fits = n * int(np.abs(ordered).max(initial=0)) < _EXACT_IN_FLOAT
-    factors = ordered.astype(np.float64) if fits else ordered
+    reach = n * largest(ordered)
+    factors = ordered.astype(np.float64) if reach < _EXACT_IN_FLOAT else widened(ordered, reach)
     height = max(1, _INDICES_PER_CHUNK // n)
-    totals = np.empty((n_resamples, ordered.shape[1]), np.int64)
+    totals = np.empty((n_resamples, ordered.shape[1]), object if factors.dtype == object else np.int64)
     for start in range(0, n_resamples, height):
         stop = min(start + height, n_resamples)
         places = rng.integers(0, n, size=(stop - start, n)) + n * np.arange(stop - start)[:, None]
         counts = np.bincount(places.ravel(), minlength=n * (stop - start)).reshape(stop - start, n)
         totals[start:stop] = counts.astype(factors.dtype) @ factors
     return totals
+
+
+def _row_order(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order that sorts rows by their first column, then the second, and so on."""
+    if rows.dtype == object:
+        return np.array(sorted(range(rows.shape[0]), key=lambda row: rows[row].tolist()), np.int64)
+    return np.lexsort(rows.T[::-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

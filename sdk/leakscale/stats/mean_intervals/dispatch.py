@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
-from leakscale.stats.errors import ParameterError, ScoreError, UnsupportedMethodError
+from leakscale.stats.errors import DesignError, ScoreError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.mean_intervals.betting import betting_bounds
@@ -16,6 +17,7 @@ from leakscale.stats.mean_intervals.closed_form import HALF_WIDTHS, NEEDS_VARIAN
 from leakscale.stats.mean_intervals.hypergeometric import layer_counts, layered_bounds
 from leakscale.stats.mean_intervals.stratified import STRATIFIED
 from leakscale.stats.mean_intervals.totals import SampleTotals
+from leakscale.stats.wide_integers import largest
 
 __all__ = [
     "MEAN_METHODS",
@@ -24,6 +26,7 @@ __all__ = [
     "mean_bounds",
     "mean_ci",
     "mean_half_width",
+    "require_design",
     "require_method",
     "vanishes_in_census",
 ]
@@ -33,6 +36,9 @@ MEAN_METHODS = (*HALF_WIDTHS, "betting", "exact_hypergeometric")
 
 _WITHOUT_POPULATION_FORM = frozenset({"hoeffding", "empirical_bernstein"})
 """Methods that ignore the population size, so that even a full audit leaves them their width."""
+
+_VARIANCE_MAX = 2.0
+"""Of two gaps, -1 and 1, with n - 1 below the line; no sample in [-1, 1] has a larger one."""
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +69,7 @@ def mean_ci(gaps: Gaps | ArrayLike, design: FinitePopulationDesign, *, method: s
         not in random order (betting). Mirrored gaps give mirrored bounds. Row order matters to `betting` only.
 
     Raises:
-        DesignError: If sample and design contradict each other.
+        DesignError: If sample and design contradict each other, or the design is none.
         EmptySampleError: If there is no gap.
         ParameterError: If alpha is out of range.
         ScoreError: If the gaps are not numbers in [-1, 1].
@@ -73,7 +79,8 @@ def mean_ci(gaps: Gaps | ArrayLike, design: FinitePopulationDesign, *, method: s
     Source: METHODS 1 and 13; the modules of this package name the papers.
     """
     sample = gaps if isinstance(gaps, Gaps) else Gaps.of(gaps)
-    require_method(method, alpha)
+    alpha = require_method(method, alpha)
+    require_design(design)
     if design.strata is not None:
         return _stratified(sample, design, method, alpha)
     bounds = mean_bounds(sample.numerators[np.newaxis], sample.denominator, design, method=method, alpha=alpha)
@@ -90,7 +97,7 @@ def mean_ci(gaps: Gaps | ArrayLike, design: FinitePopulationDesign, *, method: s
 
 
 def mean_bounds(
-    numerators: NDArray[np.int64],
+    numerators: ArrayLike,
     denominator: int,
     design: FinitePopulationDesign,
     *,
@@ -100,22 +107,22 @@ def mean_bounds(
     """Bound the mean gap in each of many simple random samples, as `mean_ci` does in one.
 
     Args:
-        numerators: Whole numerators of the gaps, shape (samples, n), each row in its draw order.
+        numerators: Whole numerators of the gaps in any integer type, shape (samples, n), each row in its draw order.
         denominator: Lattice of the gaps.
         design: The population, without strata.
 
     Raises:
         DesignError, ParameterError, UnsupportedMethodError: As `mean_ci`.
-        ScoreError: If the samples are no table of whole numbers with at least one gap in a row.
+        ScoreError: If the samples are no table of whole numbers with at least one gap in a row, or a gap lies outside
+            [-1, 1].
     """
-    require_method(method, alpha)
-    if numerators.ndim != 2 or numerators.shape[1] == 0 or numerators.dtype.kind not in "iu":
-        raise ScoreError(
-            f"samples have shape {numerators.shape} and dtype {numerators.dtype}; pass whole numerators of shape "
-            "(samples, n)"
-        )
+    alpha = require_method(method, alpha)
+    require_design(design)
+    numerators, denominator = _table(numerators, denominator)
     if design.strata is not None:
         raise UnsupportedMethodError("samples in bulk are simple random samples; use `mean_ci` where there are strata")
+    if not len(numerators):
+        return MeanBounds(np.empty(0), np.empty(0), np.empty(0), np.empty(0, np.bool_))
     totals = SampleTotals.of(numerators, denominator)
     design.require_sample(totals.n)
     if design.is_census(totals.n) and vanishes_in_census(method):
@@ -146,15 +153,18 @@ def mean_half_width(method: str, *, n: int, population_size: int | None, varianc
     It is not cut at the range of a gap: a half-width above 1 says that the audit would learn nothing.
 
     Raises:
-        ParameterError: If alpha or n is out of range.
+        DesignError: If n is larger than the population.
+        ParameterError: If alpha or n is out of range, or the variance is not in 0..2.
         UnsupportedMethodError: If the method has no formula (`betting`, `exact_hypergeometric`): simulate it.
     """
-    require_method(method, alpha)
+    alpha = require_method(method, alpha)
     if method not in HALF_WIDTHS:
         raise UnsupportedMethodError(f"method {method!r} has no formula for its width; simulate it with `mean_bounds`")
-    if n < (2 if method in NEEDS_VARIANCE else 1):
-        raise ParameterError(f"n is {n}; {method} has no half-width for so few parents")
-    FinitePopulationDesign(population_size).require_sample(n)
+    n = parameters.count(n, "n", 2 if method in NEEDS_VARIANCE else 1)
+    variance = parameters.number(variance, "variance", 0, _VARIANCE_MAX)
+    design = FinitePopulationDesign(population_size)
+    design.require_sample(n)
+    population_size = design.population_size
     if n == population_size and vanishes_in_census(method):
         return 0.0
     return float(HALF_WIDTHS[method](n, population_size, np.asarray(variance, np.float64), alpha))
@@ -165,17 +175,38 @@ def vanishes_in_census(method: str) -> bool:
     return method not in _WITHOUT_POPULATION_FORM
 
 
-def require_method(method: str, alpha: float) -> None:
-    """Refuse a method that does not exist, and a level that is none.
+def require_method(method: str, alpha: float) -> float:
+    """Refuse a method that does not exist, and a level that is none; return the level as a float.
 
     Raises:
         ParameterError: If alpha is not between 0 and 1.
         UnsupportedMethodError: If the method is not one of `MEAN_METHODS`.
     """
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
-    if method not in MEAN_METHODS:
+    alpha = parameters.level(alpha)
+    if not isinstance(method, str) or method not in MEAN_METHODS:
         raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(MEAN_METHODS)}")
+    return alpha
+
+
+def require_design(design: FinitePopulationDesign) -> None:
+    """Refuse what is no design, e.g. the bare population size.
+
+    Raises:
+        DesignError: If it is none.
+    """
+    if not isinstance(design, FinitePopulationDesign):
+        raise DesignError(f"the design is {design!r}; pass FinitePopulationDesign(N), N parents in the benchmark")
+
+
+def _table(numerators: ArrayLike, denominator: int) -> tuple[NDArray[np.int64], int]:
+    """Return the samples in 64 bits, whatever type they are stored in, and the denominator."""
+    table = parameters.whole_numbers(numerators, "whole numerators", error=ScoreError)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ScoreError(f"samples have shape {table.shape}; pass whole numerators of shape (samples, n)")
+    denominator = parameters.count(denominator, "denominator", 1)
+    if largest(table) > denominator:
+        raise ScoreError(f"a gap lies outside -1..1 over the denominator {denominator}; check the samples")
+    return table, denominator
 
 
 def _state(sample: Gaps, design: FinitePopulationDesign, method: str, *, is_degenerate: bool) -> IntervalState:

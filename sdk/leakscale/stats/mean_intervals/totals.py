@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.stats.wide_integers import widened
+
 __all__ = ["SampleTotals"]
 
-_FITS = 10**5
-"""Up to this denominator, n times a sum of squares stays inside 64 bits for samples of up to 20,000 gaps."""
+_COARSE = 10**5
+"""Denominators above it take Python's integers whatever the sample size: quotients are then rounded once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +31,15 @@ class SampleTotals:
     @classmethod
     def of(cls, numerators: NDArray[np.int64], denominator: int) -> SampleTotals:
         """Add up samples of shape (samples, n)."""
-        whole = _wide(numerators, denominator)
+        whole = _wide(numerators, denominator, numerators.shape[1])
         return cls(numerators.shape[1], denominator, whole.sum(axis=1), (whole * whole).sum(axis=1))
 
     @classmethod
     def counted(cls, counts: NDArray[np.int64], numerators: NDArray[np.int64], denominator: int) -> SampleTotals:
         """Add up samples that hold each of the numerators `counts` times, shape (samples, numerators)."""
-        whole = _wide(numerators, denominator)
-        return cls(int(counts[0].sum()), denominator, counts @ whole, counts @ (whole * whole))
+        n = int(counts[0].sum())
+        whole = _wide(numerators, denominator, n)
+        return cls(n, denominator, counts @ whole, counts @ (whole * whole))
 
     @property
     def means(self) -> NDArray[np.float64]:
@@ -57,5 +60,8 @@ class SampleTotals:
         return np.asarray(self.n * self.squares == self.sums * self.sums, np.bool_)
 
 
-def _wide(numerators: NDArray[np.int64], denominator: int) -> NDArray[Any]:
-    return numerators if denominator <= _FITS else numerators.astype(object)
+def _wide(numerators: NDArray[np.int64], denominator: int, n: int) -> NDArray[Any]:
+    """Choose integers that hold n times the sum of the squares, and the denominator of the variance."""
+    if denominator > _COARSE:
+        return numerators.astype(object)
+    return widened(numerators, (n * denominator) ** 2)
