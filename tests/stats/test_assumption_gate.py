@@ -119,7 +119,7 @@ def test_rules_that_mean_nothing_are_refused() -> None:
     """A tolerance of zero cannot be met, a standard deviation above two cannot be."""
     deep, fresh = two_forms(20)
 
-    with pytest.raises(ParameterError, match="above zero"):
+    with pytest.raises(ParameterError, match="above 0"):
         assumption_gate(deep, fresh, tolerance=0, method="exact")
     with pytest.raises(ParameterError, match=r"in 0\.\.2"):
         gate_resolution(20, 2.5)

@@ -80,9 +80,9 @@ def test_run_without_variation_claims_no_resolution() -> None:
 
 def test_rules_that_mean_nothing_are_refused() -> None:
     """A floor of zero would call nothing planted, a threshold of zero nothing clean."""
-    with pytest.raises(ParameterError, match="above zero"):
+    with pytest.raises(ParameterError, match="above 0"):
         manipulation_check(an_effect(5), floor=0)
-    with pytest.raises(ParameterError, match="above zero"):
+    with pytest.raises(ParameterError, match="above 0"):
         negative_control_run({"public": an_effect(5)}, threshold=0)
     with pytest.raises(EmptyCellError, match="at least one form type"):
         negative_control_run({})

@@ -294,7 +294,7 @@ def test_planted_effect_is_covered_at_the_nominal_rate() -> None:
         ({}, SeedRequiredError, "needs a seed"),
         ({"seed": 1, "alpha": 0.0}, ParameterError, "between 0 and 1"),
         ({"seed": 1, "alpha": math.nan}, ParameterError, "between 0 and 1"),
-        ({"seed": 1, "n_resamples": 1}, ParameterError, "at least 2"),
+        ({"seed": 1, "n_resamples": 1}, ParameterError, "2 or more"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused_by_name(

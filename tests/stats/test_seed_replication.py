@@ -44,9 +44,9 @@ def test_spread_beyond_the_tolerance_is_not_stable() -> None:
         ({"s0": {"public": 0.4}}, {"registered_seed": "s0"}, EmptyCellError, "at least two seeds"),
         (RUNS, {"registered_seed": "s9"}, ParameterError, "report every seed"),
         (RUNS, {"registered_seed": "s0", "judged_form": "fresh"}, ParameterError, "'fresh' is not among"),
-        (RUNS, {"registered_seed": "s0", "tolerance": 0.0}, ParameterError, "above zero"),
+        (RUNS, {"registered_seed": "s0", "tolerance": 0.0}, ParameterError, "above 0"),
         ({**RUNS, "s3": {"public": 0.4}}, {"registered_seed": "s0"}, ParameterError, "report all of them"),
-        ({**RUNS, "s3": {"public": math.nan, "deep": 0.1}}, {"registered_seed": "s0"}, ParameterError, "not a number"),
+        ({**RUNS, "s3": {"public": math.nan, "deep": 0.1}}, {"registered_seed": "s0"}, ParameterError, "pass a finite number"),
     ],
 )
 def test_seeds_cannot_be_dropped(

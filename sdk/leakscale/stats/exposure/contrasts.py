@@ -16,13 +16,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from leakscale.stats.errors import EnumerationError, ParameterError, SeedRequiredError, UnsupportedMethodError
+from leakscale.stats import parameters
+from leakscale.stats.errors import EnumerationError, SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.exposure.joint import JointChanges
 from leakscale.stats.exposure.quantiles import state_of_bounds, sum_bounds
 from leakscale.stats.intervals import Interval, IntervalState
-from leakscale.stats.resampling import seeded, sum_distribution
+from leakscale.stats.resampling import sum_distribution
 
-__all__ = ["CONTRAST_METHODS", "Contrasts", "Weights", "draw_contrasts", "seed_number"]
+__all__ = ["CONTRAST_METHODS", "Contrasts", "Weights", "draw_contrasts"]
 
 CONTRAST_METHODS = ("percentile", "exact")
 
@@ -39,6 +40,8 @@ class Contrasts:
     """Mean changes of each block in each resample, shape (resamples, outcomes); None for the exact method."""
     method: str
     alpha: float
+    seed: int | None = None
+    """None where nothing was drawn, or a generator was passed."""
 
     @property
     def n_resamples(self) -> int | None:
@@ -117,7 +120,7 @@ def draw_contrasts(
     *,
     method: str,
     n_resamples: int,
-    seed: int | np.random.Generator | None,
+    seed: parameters.Seed | None,
     alpha: float,
 ) -> Contrasts:
     """Draw the families of each block, block after block, or prepare the exact method.
@@ -127,20 +130,14 @@ def draw_contrasts(
         SeedRequiredError: If `percentile` is asked for without a seed.
         UnsupportedMethodError: If the method is not one of `CONTRAST_METHODS`.
     """
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
+    alpha = parameters.level(alpha)
     if method == "exact":
         return Contrasts(tuple(blocks), None, method, alpha)
     if method != "percentile":
         raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(CONTRAST_METHODS)}")
     if seed is None:
         raise SeedRequiredError("the percentile method needs a seed; pass `seed=`, or use method='exact'")
-    if n_resamples < 2:
-        raise ParameterError(f"n_resamples is {n_resamples}; an interval needs at least 2, the paper takes 10,000")
-    rng = seeded(seed)
-    return Contrasts(tuple(blocks), tuple(block.resampled_means(n_resamples, rng) for block in blocks), method, alpha)
-
-
-def seed_number(seed: int | np.random.Generator | None, method: str) -> int | None:
-    """Return the seed to print: None where nothing was drawn or a generator was passed."""
-    return seed if isinstance(seed, int) and method != "exact" else None
+    n_resamples = parameters.count(n_resamples, "n_resamples", 2)
+    rng, number = parameters.seeded(seed)
+    drawn = tuple(block.resampled_means(n_resamples, rng) for block in blocks)
+    return Contrasts(tuple(blocks), drawn, method, alpha, number)

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
+from leakscale.stats import parameters
 from leakscale.stats.errors import DesignError, EmptyCellError
-from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts, seed_number
+from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.intervals import Interval
@@ -49,11 +48,11 @@ class CrossedSummary:
         """Return the intervals and integer totals as JSON-ready values."""
         return {
             "cells": [
-                {"model": model, "domain": domain, "effect": effect.to_dict(), **self.totals[model, domain]}
+                {"model": str(model), "domain": str(domain), "effect": effect.to_dict(), **self.totals[model, domain]}
                 for (model, domain), effect in self.cells.items()
             ],
-            "model_means": {model: mean.to_dict() for model, mean in self.model_means.items()},
-            "domain_means": {domain: mean.to_dict() for domain, mean in self.domain_means.items()},
+            "model_means": {str(model): mean.to_dict() for model, mean in self.model_means.items()},
+            "domain_means": {str(domain): mean.to_dict() for domain, mean in self.domain_means.items()},
             "grand_mean": self.grand_mean.to_dict(),
             "method": self.method,
             "alpha": self.alpha,
@@ -71,7 +70,7 @@ def crossed_summary(
     *,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> CrossedSummary:
     """Average the exposure effects over domains, over models, and over everything, cells weighing the same.
@@ -105,9 +104,9 @@ def crossed_summary(
         grand_mean=mean_of(keys),
         totals={key: {"c0": cells[key][0].to_dict(), "c2": cells[key][1].to_dict()} for key in keys},
         method=method,
-        alpha=alpha,
+        alpha=contrasts.alpha,
         n_resamples=contrasts.n_resamples,
-        seed=seed_number(seed, method),
+        seed=contrasts.seed,
     )
 
 
@@ -118,7 +117,7 @@ def interaction_contrast(
     domains: tuple[str, str],
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> Interval:
     """Estimate how much more the first domain gains over the second in the first model than in the second.
@@ -141,11 +140,11 @@ def interaction_contrast(
 
 def crossed_contrast(
     cells: Cells,
-    weights: Mapping[tuple[str, str], Fraction | int],
+    weights: Mapping[tuple[str, str], Fraction | float],
     *,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> Interval:
     """Estimate a weighted sum of the exposure effects of cells, e.g. one model less another in a domain.
@@ -155,13 +154,19 @@ def crossed_contrast(
 
     Raises:
         DesignError: If a combination of a model and a domain is missing, or a weight has no cell.
+        ParameterError: If a weight is no finite number.
         And as for `crossed_summary`.
     """
     design = _Design.of(cells)
     unknown = sorted(set(weights) - set(cells))
     if unknown:
         raise DesignError(f"weight for {unknown[0]}, but there is no such cell; cells are {sorted(cells)}")
-    return design.drawn(cells, method, n_resamples, seed, alpha).interval(design.weights(weights))
+    exact = {key: _weight(weight, key) for key, weight in weights.items()}
+    return design.drawn(cells, method, n_resamples, seed, alpha).interval(design.weights(exact))
+
+
+def _weight(value: Fraction | float, key: tuple[str, str]) -> Fraction:
+    return value if isinstance(value, Fraction) else Fraction(parameters.number(value, f"weight of {key}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +185,7 @@ class _Design:
         return cls(models, domains)
 
     def drawn(
-        self, cells: Cells, method: str, n_resamples: int, seed: int | np.random.Generator | None, alpha: float
+        self, cells: Cells, method: str, n_resamples: int, seed: parameters.Seed | None, alpha: float
     ) -> Contrasts:
         blocks = [
             joint_changes(

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
-
-from leakscale.stats.errors import ParameterError, SeedRequiredError, UnsupportedMethodError
+from leakscale.stats import parameters
+from leakscale.stats.errors import SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.exposure.did_exact import exact
 from leakscale.stats.exposure.did_simulated import Bounds, bca, percentile, replicates, studentized
 from leakscale.stats.exposure.did_warnings import warnings_about
@@ -25,7 +25,6 @@ from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.exposure.quantiles import state_of_bounds
 from leakscale.stats.exposure.resampling_units import Quantity, ResamplingUnits, resampling_units
 from leakscale.stats.intervals import Interval, IntervalState
-from leakscale.stats.resampling import seeded
 
 __all__ = ["METHODS", "DidResult", "difference_in_differences"]
 
@@ -91,7 +90,7 @@ def difference_in_differences(
     *,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     strata: Labels | None = None,
     cluster: Labels | None = None,
     alpha: float = 0.05,
@@ -124,11 +123,9 @@ def difference_in_differences(
     the interval's `state` says so. Not covered: the variation between training runs (there is one adapter), and
     between shapes as a sample of shapes unless they are the clusters.
     """
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
+    alpha = parameters.level(alpha)
     units = resampling_units(c0, c2, strata, cluster)
-    bounds = _bounds(units, method, n_resamples, seed, alpha)
-    is_simulated = method in _SIMULATED
+    bounds, settings = _bounds(units, method, n_resamples, seed, alpha)
     return DidResult(
         effect=_interval(units, Quantity.EFFECT, bounds, method, alpha),
         c0_drift=_interval(units, Quantity.C0_DRIFT, bounds, method, alpha),
@@ -137,27 +134,34 @@ def difference_in_differences(
         c2=c2,
         method=method,
         alpha=alpha,
-        n_resamples=n_resamples if is_simulated else None,
-        seed=seed if is_simulated and isinstance(seed, int) else None,
+        n_resamples=settings.n_resamples,
+        seed=settings.seed,
         resampled=str(units),
         warnings=warnings_about(units, method),
     )
 
 
+class _Drawn(NamedTuple):
+    """Resamples and their seed, None where nothing was drawn or a generator was passed."""
+
+    n_resamples: int | None
+    seed: int | None
+
+
 def _bounds(
-    units: ResamplingUnits, method: str, n_resamples: int, seed: int | np.random.Generator | None, alpha: float
-) -> Callable[[Quantity], Bounds]:
-    """Do the work that the three quantities share, and return how to bound one of them."""
+    units: ResamplingUnits, method: str, n_resamples: int, seed: parameters.Seed | None, alpha: float
+) -> tuple[Callable[[Quantity], Bounds], _Drawn]:
+    """Do the work that the three quantities share, and return how to bound one of them, and what was drawn."""
     if method == "exact":
-        return lambda quantity: exact(units, quantity, alpha)
+        return lambda quantity: exact(units, quantity, alpha), _Drawn(None, None)
     if method not in _SIMULATED:
         raise UnsupportedMethodError(f"method {method!r} is not one of {', '.join(METHODS)}")
     if seed is None:
         raise SeedRequiredError(f"the {method} method needs a seed; pass `seed=`, or use method='exact'")
-    if n_resamples < 2:
-        raise ParameterError(f"n_resamples is {n_resamples}; an interval needs at least 2, the paper takes 10,000")
-    drawn = replicates(units, n_resamples, seeded(seed), with_spread=method == "studentized")
-    return lambda quantity: _SIMULATED[method](drawn, quantity, alpha)
+    n_resamples = parameters.count(n_resamples, "n_resamples", 2)
+    rng, number = parameters.seeded(seed)
+    drawn = replicates(units, n_resamples, rng, with_spread=method == "studentized")
+    return lambda quantity: _SIMULATED[method](drawn, quantity, alpha), _Drawn(n_resamples, number)
 
 
 def _interval(

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptyCellError
-from leakscale.stats.exposure.contrasts import seed_number
 from leakscale.stats.exposure.did import DidResult, difference_in_differences
 from leakscale.stats.exposure.labels import Labels, read_labels
 from leakscale.stats.exposure.outcomes import Outcomes
-from leakscale.stats.resampling import seeded
 
 __all__ = ["Marginals", "marginals"]
 
@@ -73,7 +72,7 @@ def marginals(
     *,
     method: str = "studentized",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> Marginals:
     """Estimate the effect inside each group from the group's own C0 and C2 families.
@@ -94,7 +93,7 @@ def marginals(
         ParameterError, SeedRequiredError, UnsupportedMethodError: As for `difference_in_differences`.
     """
     labels = read_labels(groups, c0, c2, argument="groups")
-    rng = None if seed is None else seeded(seed)
+    rng, number = (None, None) if seed is None or method == "exact" else parameters.seeded(seed)
     results = {}
     for code, name in enumerate(labels.names):
         members0, members2 = labels.c0 == code, labels.c2 == code
@@ -103,7 +102,8 @@ def marginals(
         results[name] = difference_in_differences(
             _only(c0, members0), _only(c2, members2), method=method, n_resamples=n_resamples, seed=rng, alpha=alpha
         )
-    return Marginals(results, method, alpha, next(iter(results.values())).n_resamples, seed=seed_number(seed, method))
+    first = next(iter(results.values()))
+    return Marginals(results, method, first.alpha, first.n_resamples, number)
 
 
 def _only(outcomes: Outcomes, members: NDArray[np.bool_]) -> Outcomes:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import PairingError, UnderpoweredGateError
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.exposure.outcomes import Outcomes
@@ -123,7 +124,7 @@ def assumption_gate(
     tolerance: float = 0.05,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> AssumptionGate:
     """Compare the changes of the same parents on two forms with a tolerance.
@@ -145,20 +146,22 @@ def assumption_gate(
 
     One parent, or parents that all differ by the same amount, are no errors: the verdict is `unresolved`.
     """
-    check_tolerance(tolerance)
+    tolerance = check_tolerance(tolerance)
     first, second = _with_both(first, second)
-    difference = gap_movement(first, second, method=method, n_resamples=n_resamples, seed=seed, alpha=alpha)
+    is_drawn = method == "percentile" and seed is not None
+    rng, number = parameters.seeded(seed) if is_drawn else (None, None)
+    difference = gap_movement(first, second, method=method, n_resamples=n_resamples, seed=rng, alpha=alpha)
     parents = first.family_count
     error = _standard_deviation(first, second)
     return AssumptionGate(
         difference=difference,
         tolerance=tolerance,
         parent_count=parents,
-        parents_needed=gate_size(error, tolerance=tolerance, alpha=alpha) if error > 0 else None,
+        parents_needed=gate_size(error, tolerance=tolerance, alpha=difference.alpha) if error > 0 else None,
         method=method,
-        alpha=alpha,
-        n_resamples=n_resamples if method == "percentile" else None,
-        seed=seed if isinstance(seed, int) and method == "percentile" else None,
+        alpha=difference.alpha,
+        n_resamples=parameters.count(n_resamples, "n_resamples", 2) if method == "percentile" else None,
+        seed=number,
     )
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from leakscale.stats.errors import EmptyCellError, ParameterError
+from leakscale.stats import parameters
+from leakscale.stats.errors import EmptyCellError
 from leakscale.stats.exposure.did import DidResult
 
 __all__ = [
@@ -60,9 +61,7 @@ def manipulation_check(public: DidResult, *, floor: float = 0.05) -> Manipulatio
     Raises:
         ParameterError: If the floor is not above zero; a share of an effect of zero or less is not a share.
     """
-    if not floor > 0:
-        raise ParameterError(f"floor is {floor}; an effect counts as planted above zero only, e.g. from 0.05")
-    return ManipulationCheck(public, floor)
+    return ManipulationCheck(public, parameters.tolerance(floor, "floor"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,8 +106,8 @@ class NegativeControl:
             "largest": self.largest,
             "threshold": self.threshold,
             "resolution": self.resolution,
-            "effects": {form: result.effect.to_dict() for form, result in self.effects.items()},
-            "planted": dict(self.planted),
+            "effects": {str(form): result.effect.to_dict() for form, result in self.effects.items()},
+            "planted": {str(form): effect for form, effect in self.planted.items()},
             "planted_ratio": self.planted_ratio,
             "method": self.method,
         }
@@ -135,10 +134,10 @@ def negative_control_run(
 
     Raises:
         EmptyCellError: If there is no effect.
-        ParameterError: If the threshold is not above zero.
+        ParameterError: If the threshold is not above zero, or a planted effect is no finite number.
     """
     if not effects:
         raise EmptyCellError("a negative control without an effect; pass the result of at least one form type")
-    if not threshold > 0:
-        raise ParameterError(f"threshold is {threshold}; it is above zero, e.g. 0.05")
-    return NegativeControl(dict(effects), dict(planted or {}), threshold)
+    threshold = parameters.tolerance(threshold, "threshold")
+    found = {form: parameters.number(effect, f"planted effect of {form!r}") for form, effect in (planted or {}).items()}
+    return NegativeControl(dict(effects), found, threshold)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from leakscale.stats import parameters
+
 __all__ = ["RatioSet", "RatioShape", "fieller"]
 
 
@@ -80,13 +82,21 @@ def fieller(
         numerator: Estimate with about normal error.
         denominator: The same; it may be near zero, which is what the method is for.
         numerator_variance: Squared standard error of the numerator.
-        denominator_variance: Squared standard error of the denominator, positive.
+        denominator_variance: Squared standard error of the denominator, at least 0.
         covariance: Of the two estimates.
         alpha: One less the level, in (0, 1).
 
+    Raises:
+        ParameterError: If an argument is no finite number, a variance is negative, or `alpha` is out of range.
+
     A ratio is kept where (numerator - r denominator)^2 <= z^2 var(numerator - r denominator); z is a normal quantile.
     """
-    critical = float(special.ndtri(1 - alpha / 2)) ** 2
+    numerator = parameters.number(numerator, "numerator")
+    denominator = parameters.number(denominator, "denominator")
+    numerator_variance = parameters.radius(numerator_variance, "numerator_variance")
+    denominator_variance = parameters.radius(denominator_variance, "denominator_variance")
+    covariance = parameters.number(covariance, "covariance")
+    critical = float(special.ndtri(parameters.level(alpha) / 2)) ** 2
     a = denominator**2 - critical * denominator_variance
     b = numerator * denominator - critical * covariance
     c = numerator**2 - critical * numerator_variance

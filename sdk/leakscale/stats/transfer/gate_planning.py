@@ -6,12 +6,17 @@ Source: METHODS 13.10.
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from scipy import special
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import ParameterError, UnderpoweredGateError
 
 __all__ = ["check_tolerance", "gate_advice", "gate_resolution", "gate_size", "register_gate"]
+
+_RATIO_MAX: Final = 1e6
+"""Half-width of one parent over the tolerance: beyond, a gate takes more than 10^12 parents."""
 
 
 def gate_resolution(parents: int, standard_deviation: float, *, alpha: float = 0.05) -> float:
@@ -25,12 +30,9 @@ def gate_resolution(parents: int, standard_deviation: float, *, alpha: float = 0
     Raises:
         ParameterError: If an argument is out of its range.
     """
-    if parents < 1 or not 0 <= standard_deviation <= 2 or not 0 < alpha < 1:
-        raise ParameterError(
-            f"parents {parents}, standard deviation {standard_deviation}, alpha {alpha}: these are at least 1, in 0..2 "
-            "and between 0 and 1"
-        )
-    return float(special.ndtri(1 - alpha / 2)) * standard_deviation / math.sqrt(parents)
+    parents, alpha = parameters.count(parents, "parents", 1), parameters.level(alpha)
+    deviation = parameters.number(standard_deviation, "standard_deviation", 0, 2)
+    return -float(special.ndtri(alpha / 2)) * deviation / math.sqrt(parents)
 
 
 def gate_size(standard_deviation: float, *, tolerance: float, alpha: float = 0.05) -> int:
@@ -39,8 +41,11 @@ def gate_size(standard_deviation: float, *, tolerance: float, alpha: float = 0.0
     Raises:
         ParameterError: If an argument is out of its range.
     """
-    check_tolerance(tolerance)
-    parents = max(1, math.ceil((gate_resolution(1, standard_deviation, alpha=alpha) / tolerance) ** 2))
+    tolerance = check_tolerance(tolerance)
+    ratio = gate_resolution(1, standard_deviation, alpha=alpha) / tolerance
+    if ratio > _RATIO_MAX:
+        raise ParameterError(f"tolerance is {tolerance:g}; no bank has the parents that it takes, so widen it")
+    parents = max(1, math.ceil(ratio**2))
     return parents if gate_resolution(parents, standard_deviation, alpha=alpha) <= tolerance else parents + 1
 
 
@@ -51,7 +56,7 @@ def register_gate(parents: int, standard_deviation: float, *, tolerance: float =
         ParameterError: If an argument is out of its range.
         UnderpoweredGateError: If the half-width exceeds the tolerance.
     """
-    check_tolerance(tolerance)
+    tolerance = check_tolerance(tolerance)
     resolution = gate_resolution(parents, standard_deviation, alpha=alpha)
     if resolution > tolerance:
         needed = gate_size(standard_deviation, tolerance=tolerance, alpha=alpha)
@@ -69,7 +74,6 @@ def gate_advice(needed: int | None) -> str:
     return f"take about {needed} parents, widen the tolerance, or measure instead of assuming"
 
 
-def check_tolerance(tolerance: float) -> None:
-    """Raise ParameterError unless the tolerance is above zero."""
-    if not tolerance > 0:
-        raise ParameterError(f"tolerance is {tolerance}; it is above zero, e.g. 0.05")
+def check_tolerance(tolerance: float) -> float:
+    """Return the tolerance; raise ParameterError unless it is a finite number above zero."""
+    return parameters.tolerance(tolerance, "tolerance")

@@ -13,8 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptyCellError
-from leakscale.stats.exposure.contrasts import Weights, draw_contrasts, seed_number
+from leakscale.stats.exposure.contrasts import Weights, draw_contrasts
 from leakscale.stats.exposure.did import DidResult
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.intervals import Interval
@@ -46,7 +47,7 @@ class PooledEffects:
     """Resamples in which the pooled public and the pooled fresh effect are above zero."""
     method: str
     alpha: float
-    n_resamples: int
+    n_resamples: int | None
     seed: int | None
 
     @property
@@ -61,7 +62,7 @@ class PooledEffects:
             "fresh": self.fresh.to_dict(),
             "gap": self.gap.to_dict(),
             "share": self.share.to_dict(),
-            "studies": {name: {"public": one, "fresh": two} for name, (one, two) in self.studies.items()},
+            "studies": {str(name): {"public": one, "fresh": two} for name, (one, two) in self.studies.items()},
             "falsifying": list(self.falsifying),
             "is_falsified": self.is_falsified,
             "resamples_positive": list(self.resamples_positive),
@@ -79,7 +80,7 @@ class PooledEffects:
 def pooled_effects(
     studies: Mapping[str, tuple[DidResult, DidResult]],
     *,
-    seed: int | np.random.Generator,
+    seed: parameters.Seed,
     n_resamples: int = 10_000,
     alpha: float = 0.05,
     floor: float = 0.05,
@@ -101,10 +102,11 @@ def pooled_effects(
     Raises:
         EmptyCellError: If there is no study.
         PairingError: If the studies are of different parents.
-        ParameterError: If `alpha` or `n_resamples` is out of range.
+        ParameterError: If `alpha`, `n_resamples`, floor, ceiling or a level is out of range.
     """
     if not studies:
         raise EmptyCellError("no study to pool; pass the public and the fresh result of at least one")
+    floor, ceiling = parameters.number(floor, "floor", -2, 2), parameters.share(ceiling, "ceiling")
     results = [result for pair in studies.values() for result in pair]
     blocks = [
         joint_changes([result.c0 for result in results], subject="C0 of the studies"),
@@ -124,7 +126,6 @@ def pooled_effects(
             method="percentile",
             floor=floor,
             levels=levels,
-            seed=seed_number(seed, "percentile"),
         ),
         studies={name: (one.effect.estimate, two.effect.estimate) for name, (one, two) in studies.items()},
         falsifying=tuple(
@@ -137,9 +138,9 @@ def pooled_effects(
             int(np.count_nonzero(drawn.resampled(fresh) > 0)),
         ),
         method="percentile",
-        alpha=alpha,
-        n_resamples=n_resamples,
-        seed=seed_number(seed, "percentile"),
+        alpha=drawn.alpha,
+        n_resamples=drawn.n_resamples,
+        seed=drawn.seed,
     )
 
 

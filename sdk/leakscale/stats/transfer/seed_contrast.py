@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from leakscale.stats.errors import EmptyCellError, EnumerationError, PairingError, ParameterError
+from leakscale.stats import parameters
+from leakscale.stats.errors import EmptyCellError, EnumerationError, PairingError
 from leakscale.stats.intervals import Interval, IntervalState
 
 __all__ = ["SeedContrast", "seed_contrast"]
@@ -49,7 +50,7 @@ class SeedContrast:
         """Return the fields as JSON-ready values."""
         return {
             "difference": self.difference.to_dict(),
-            "by_seed": dict(self.by_seed),
+            "by_seed": {str(seed): difference for seed, difference in self.by_seed.items()},
             "standard_deviation": self.standard_deviation,
             "positive_count": self.positive_count,
             "p_value": self.p_value,
@@ -78,8 +79,7 @@ def seed_contrast(first: Mapping[str, float], second: Mapping[str, float], *, al
 
     One seed, or equal differences, are no errors: the interval's `state` says so.
     """
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
+    alpha = parameters.level(alpha)
     if set(first) != set(second):
         raise PairingError(f"seeds {sorted(set(first) ^ set(second))} ran under one condition only; report every seed")
     if not first:
@@ -88,11 +88,8 @@ def seed_contrast(first: Mapping[str, float], second: Mapping[str, float], *, al
         raise EnumerationError(
             f"{len(first)} seeds have 2^{len(first)} sign patterns; at most {_SEEDS_MAX} are enumerated"
         )
-    for name, runs in (("first", first), ("second", second)):
-        wrong = [seed for seed, advantage in runs.items() if not -1 <= advantage <= 1]
-        if wrong:
-            raise ParameterError(f"seed {wrong[0]!r} of the {name} condition has {runs[wrong[0]]}; it lies in -1..1")
-    by_seed = {seed: first[seed] - second[seed] for seed in first}
+    ours, theirs = _advantages(first, "first"), _advantages(second, "second")
+    by_seed = {seed: ours[seed] - theirs[seed] for seed in ours}
     differences = np.array(list(by_seed.values()), np.float64)
     slack = _TIE * float(np.abs(differences).sum())
     return SeedContrast(
@@ -105,6 +102,13 @@ def seed_contrast(first: Mapping[str, float], second: Mapping[str, float], *, al
     )
 
 
+def _advantages(runs: Mapping[str, float], name: str) -> dict[str, float]:
+    return {
+        seed: parameters.number(advantage, f"the advantage of seed {seed!r} of the {name} condition", -1, 1)
+        for seed, advantage in runs.items()
+    }
+
+
 def _interval(differences: NDArray[np.float64], slack: float, alpha: float) -> Interval:
     mean, n = float(differences.mean()), differences.size
     if n == 1:
@@ -112,7 +116,7 @@ def _interval(differences: NDArray[np.float64], slack: float, alpha: float) -> I
     if float(np.ptp(differences)) <= slack:
         return Interval(mean, mean, mean, None, "t", alpha, IntervalState.CONSTANT)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
-    half_width = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
+    half_width = float(-special.stdtrit(n - 1, alpha / 2)) * error
     return Interval(mean, max(mean - half_width, -2.0), min(mean + half_width, 2.0), error, "t", alpha)
 
 

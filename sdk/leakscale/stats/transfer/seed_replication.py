@@ -5,10 +5,10 @@ Source: CleanScore 7.16 (Table 21); METHODS 9.10.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptyCellError, ParameterError
 
 __all__ = ["SeedReplication", "SeedSpread", "seed_replication"]
@@ -41,7 +41,7 @@ class SeedSpread:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON-ready values."""
         return {
-            "effects": dict(self.effects),
+            "effects": {str(seed): effect for seed, effect in self.effects.items()},
             "mean": self.mean,
             "spread": self.spread,
             "registered": self.effects[self.registered_seed],
@@ -112,19 +112,21 @@ def seed_replication(
         raise EmptyCellError(f"{len(runs)} runs; a replication needs at least two seeds")
     if registered_seed not in runs:
         raise ParameterError(f"registered seed {registered_seed!r} is not among {', '.join(runs)}; report every seed")
-    if not tolerance > 0:
-        raise ParameterError(f"tolerance is {tolerance}; it is above zero, e.g. 0.10")
+    tolerance = parameters.tolerance(tolerance, "tolerance")
     forms = tuple(runs[registered_seed])
     for seed, effects in runs.items():
-        if not all(math.isfinite(effect) for effect in effects.values()):
-            raise ParameterError(
-                f"seed {seed!r} has an effect that is not a number; run it again, or report the failure"
-            )
         if set(effects) != set(forms):
             raise ParameterError(
                 f"seed {seed!r} has forms {sorted(effects)} and not {sorted(forms)}; report all of them"
             )
     if judged_form not in forms:
         raise ParameterError(f"judged form {judged_form!r} is not among {', '.join(forms)}")
-    spreads = {form: SeedSpread({seed: runs[seed][form] for seed in runs}, registered_seed) for form in forms}
+    spreads = {
+        form: SeedSpread({seed: _effect(runs[seed][form], seed, form) for seed in runs}, registered_seed)
+        for form in forms
+    }
     return SeedReplication(spreads, judged_form, tolerance)
+
+
+def _effect(effect: float, seed: str, form: str) -> float:
+    return parameters.number(effect, f"the effect of seed {seed!r} on {form!r}")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.exposure.contrasts import Contrasts, Weights
 from leakscale.stats.intervals import IntervalState
 from leakscale.stats.transfer.fieller import RatioSet, RatioShape, fieller
@@ -93,7 +94,6 @@ def share_of(
     method: str,
     floor: float,
     levels: Sequence[float],
-    seed: int | None,
 ) -> TransferShare:
     """Divide one contrast by another, unless a rule withholds the result.
 
@@ -105,8 +105,11 @@ def share_of(
         method: One of `TRANSFER_METHODS`.
         floor: Least denominator that counts as planted.
         levels: Shares for which resamples above are counted.
-        seed: To print.
+
+    Raises:
+        ParameterError: If a level is no finite number.
     """
+    levels = [parameters.number(each, "a level") for each in levels]
     effect, transferred = contrasts.estimate(public), contrasts.estimate(fresh)
     why = _why_withheld(contrasts, public, float(effect), is_censored=censored[0], floor=floor)
     bounds, above = (None, None) if why else _bounds(contrasts, public, fresh, levels)
@@ -122,7 +125,7 @@ def share_of(
         method=method,
         alpha=contrasts.alpha,
         n_resamples=contrasts.n_resamples,
-        seed=seed,
+        seed=contrasts.seed,
     )
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
+from leakscale.stats import parameters
 from leakscale.stats.errors import UnsupportedMethodError
-from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts, seed_number
+from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts
 from leakscale.stats.exposure.did import DidResult
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.transfer.shares import TransferShare, share_of
@@ -36,7 +35,7 @@ def transfer_share(
     floor: float = 0.05,
     ceiling: float = 1.0,
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     levels: Sequence[float] = (0.25, 0.5),
 ) -> TransferShare:
     """Estimate the transferred share, or withhold it.
@@ -55,6 +54,7 @@ def transfer_share(
 
     Raises:
         PairingError: If the results are of different parents.
+        ParameterError: If floor, ceiling or a level is no finite number in its range.
         ParameterError, SeedRequiredError, UnsupportedMethodError: As for `difference_in_differences`.
 
     A failed manipulation, a censored public form and parents that all changed alike are no errors: `withheld` says so.
@@ -62,6 +62,7 @@ def transfer_share(
     such resamples are more than alpha / 2 the set is everything. A plain percentile interval of the ratio covers .574
     there.
     """
+    floor, ceiling = parameters.number(floor, "floor", -2, 2), parameters.share(ceiling, "ceiling")
     contrasts = paired_contrasts(
         public, fresh, method=_drawing(method), n_resamples=n_resamples, seed=seed, alpha=alpha
     )
@@ -73,7 +74,6 @@ def transfer_share(
         method=method,
         floor=floor,
         levels=levels,
-        seed=seed_number(seed, _drawing(method)),
     )
 
 
@@ -83,7 +83,7 @@ def paired_contrasts(
     *,
     method: str,
     n_resamples: int,
-    seed: int | np.random.Generator | None,
+    seed: parameters.Seed | None,
     alpha: float,
 ) -> Contrasts:
     """Match the parents of two results and draw them, C0 before C2, each with both its changes.

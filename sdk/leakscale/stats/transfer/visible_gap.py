@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from leakscale.stats.exposure.contrasts import Weights, draw_contrasts, seed_number
+from leakscale.stats import parameters
+from leakscale.stats.exposure.contrasts import Weights, draw_contrasts
 from leakscale.stats.exposure.did import DidResult
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.exposure.outcomes import Outcomes
@@ -71,7 +70,7 @@ def visible_gap(
     *,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> VisibleGap:
     """Estimate the gap that an audit of public against fresh forms would see of an effect.
@@ -97,9 +96,9 @@ def visible_gap(
         public=float(contrasts.estimate(PUBLIC)),
         fresh=float(contrasts.estimate(FRESH)),
         method=method,
-        alpha=alpha,
+        alpha=contrasts.alpha,
         n_resamples=contrasts.n_resamples,
-        seed=seed_number(seed, method),
+        seed=contrasts.seed,
     )
 
 
@@ -109,7 +108,7 @@ def gap_movement(
     *,
     method: str = "percentile",
     n_resamples: int = 10_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> Interval:
     """Estimate how much more one form of the same parents moved than another, in one group.

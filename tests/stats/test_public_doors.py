@@ -1,0 +1,204 @@
+"""What every public function does with numbers it was not written for: numpy's scalars, and numbers that are none.
+
+A result that holds a numpy scalar cannot be written as JSON, a seed that is lost cannot be repeated, and a NaN that is
+compared passes every range check.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leakscale.stats import (
+    DidResult,
+    Outcomes,
+    StatisticsError,
+    assumption_gate,
+    crossed_contrast,
+    crossed_summary,
+    difference_in_differences,
+    fieller,
+    gate_resolution,
+    gate_size,
+    manipulation_check,
+    marginals,
+    negative_control_run,
+    pooled_effects,
+    seed_contrast,
+    seed_replication,
+    transfer_share,
+    visible_gap,
+)
+
+from .exposure_cases import an_outcomes, labels_in_turn
+
+Door = Callable[..., Any]
+C0, C2 = an_outcomes(families=20, seed=1), an_outcomes(families=20, lift=0.3, seed=2)
+LABELS = labels_in_turn(C0, C2, 2)
+
+
+def an_effect(*, seed: int = 0, **settings: Any) -> DidResult:
+    """Build an effect on twenty families in each condition."""
+    c0, c2 = an_outcomes(families=20, seed=seed), an_outcomes(families=20, lift=0.3, seed=seed + 50)
+    return difference_in_differences(c0, c2, **{"method": "exact", **settings})
+
+
+def cells() -> dict[Any, tuple[Outcomes, Outcomes]]:
+    return {(np.int64(model), "sql"): (an_outcomes(seed=model), an_outcomes(lift=0.2, seed=9)) for model in (1, 2)}
+
+
+SEEDED: dict[str, Door] = {
+    "difference_in_differences": lambda **settings: difference_in_differences(C0, C2, **settings),
+    "crossed_summary": lambda **settings: crossed_summary(cells(), **settings),
+    "marginals": lambda **settings: marginals(C0, C2, LABELS, **settings),
+    "visible_gap": lambda **settings: visible_gap(an_effect(), an_effect(seed=1), **settings),
+    "transfer_share": lambda **settings: transfer_share(
+        an_effect(), an_effect(seed=1), method="percentile", **settings
+    ),
+    "pooled_effects": lambda **settings: pooled_effects({"a": (an_effect(), an_effect(seed=1))}, **settings),
+    "assumption_gate": lambda **settings: assumption_gate(C0, C2, **settings),
+}
+"""Every door that draws and records its seed."""
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_numpy_settings_are_recorded_as_plain_numbers(name: str) -> None:
+    """A seed that came out of an array was printed as None, and the rest could not be written as JSON."""
+    found = SEEDED[name](seed=np.int64(5), n_resamples=np.int64(50), alpha=np.float32(0.125))
+    plain = SEEDED[name](seed=5, n_resamples=50, alpha=0.125)
+
+    assert found.seed == 5
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == json.loads(json.dumps(plain.to_dict()))
+
+
+@pytest.mark.parametrize("name", SEEDED)
+@pytest.mark.parametrize("seed", [True, -1, 1.5, "a", math.nan, [1, 2], np.random.RandomState(1)])
+def test_seeds_that_cannot_be_recorded_are_refused(name: str, seed: Any) -> None:
+    """Nobody repeats a run whose seed is not in the record."""
+    with pytest.raises(StatisticsError, match="pass a whole number from 0"):
+        SEEDED[name](seed=seed, n_resamples=50)
+
+
+@pytest.mark.parametrize("name", SEEDED)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"alpha": math.nan},
+        {"alpha": None},
+        {"alpha": "0.05"},
+        {"alpha": 1e-300},
+        {"alpha": True},
+        {"n_resamples": 50.0},
+        {"n_resamples": math.nan},
+        {"n_resamples": None},
+        {"n_resamples": 1},
+    ],
+)
+def test_settings_that_are_no_numbers_are_refused(name: str, settings: dict[str, Any]) -> None:
+    """Each of them passed a comparison, or ended in an error of numpy that names nothing."""
+    with pytest.raises(StatisticsError, match=next(iter(settings))):
+        SEEDED[name](seed=1, **settings)
+
+
+RULES: dict[str, Door] = {
+    "floor": lambda value: manipulation_check(an_effect(), floor=value),
+    "threshold": lambda value: negative_control_run({"public": an_effect()}, threshold=value),
+    "planted": lambda value: negative_control_run({"public": an_effect()}, planted={"public": value}),
+    "share_floor": lambda value: transfer_share(an_effect(), an_effect(seed=1), floor=value),
+    "share_ceiling": lambda value: transfer_share(an_effect(), an_effect(seed=1), ceiling=value),
+    "share_levels": lambda value: transfer_share(
+        an_effect(), an_effect(seed=1), method="percentile", seed=1, n_resamples=50, levels=[value]
+    ),
+    "gate_tolerance": lambda value: assumption_gate(C0, C2, tolerance=value, method="exact"),
+    "replication_tolerance": lambda value: seed_replication(
+        {"s0": {"public": 0.4}, "s1": {"public": 0.3}}, registered_seed="s0", tolerance=value
+    ),
+    "replication_effect": lambda value: seed_replication(
+        {"s0": {"public": 0.4}, "s1": {"public": value}}, registered_seed="s0"
+    ),
+    "advantage": lambda value: seed_contrast({"1": 0.4, "2": value}, {"1": 0.3, "2": 0.1}),
+    "weight": lambda value: crossed_contrast(cells(), {(1, "sql"): value}, method="exact"),  # type: ignore[dict-item]
+}
+"""Every door that takes one number to hold a result against."""
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None, "0.05", 1j])
+def test_rules_that_are_no_numbers_are_refused(name: str, value: Any) -> None:
+    """A tolerance of infinity passes everything, and a floor of NaN nothing."""
+    with pytest.raises(StatisticsError, match="finite number"):
+        RULES[name](value)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_out_of_an_array_are_written_as_json(name: str) -> None:
+    """float32 is what a results file is read as; a numpy bool in the verdict breaks the whole record."""
+    found = RULES[name](np.float32(0.125))
+
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_levels_are_fractions_or_floats_alike() -> None:
+    """An alpha split as a fraction among tests is a number like any other."""
+    found = an_effect(alpha=Fraction(1, 8))
+
+    assert json.loads(json.dumps(found.to_dict()))["alpha"] == 0.125
+
+
+def test_names_out_of_an_array_are_written_as_text() -> None:
+    """Seeds and models are often numbers in a table; JSON has text for names only."""
+    contrast = seed_contrast({np.int64(7): 0.4, np.int64(8): 0.2}, {7: 0.1, 8: 0.1})  # type: ignore[dict-item]
+
+    assert json.loads(json.dumps(contrast.to_dict()))["by_seed"].keys() == {"7", "8"}
+    assert json.loads(json.dumps(crossed_summary(cells(), method="exact").to_dict()))["model_means"].keys() == {
+        "1",
+        "2",
+    }
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"numerator": math.nan},
+        {"denominator": math.inf},
+        {"numerator_variance": -1e-9},
+        {"denominator_variance": -1.0},
+        {"covariance": math.nan},
+        {"alpha": 0.0},
+        {"alpha": 1e-17},
+    ],
+)
+def test_fieller_refuses_what_is_no_estimate(settings: dict[str, float]) -> None:
+    """A variance below zero, or a level finer than doubles tell, gave a set all the same: `nan or less`."""
+    arguments = {
+        "numerator": 0.1,
+        "denominator": 0.4,
+        "numerator_variance": 0.01,
+        "denominator_variance": 0.01,
+        "covariance": 0.0,
+        "alpha": 0.05,
+    }
+
+    with pytest.raises(StatisticsError, match=next(iter(settings))):
+        fieller(**{**arguments, **settings})
+
+
+@pytest.mark.parametrize(
+    ("parents", "deviation", "alpha"), [(10, 0.0, 1e-17), (math.nan, 0.5, 0.05), (10, 2.5, 0.05), (2.5, 0.5, 0.05)]
+)
+def test_gate_refuses_what_cannot_be_planned(parents: Any, deviation: float, alpha: float) -> None:
+    """A resolution of NaN exceeds no tolerance."""
+    with pytest.raises(StatisticsError):
+        gate_resolution(parents, deviation, alpha=alpha)
+
+
+def test_gate_that_no_bank_can_fill_is_refused() -> None:
+    """The number of parents overflowed before anybody could be told that it was absurd."""
+    with pytest.raises(StatisticsError, match="widen it"):
+        gate_size(0.5, tolerance=1e-300)
