@@ -42,11 +42,13 @@ def test_more_parents_order_more_and_narrow_the_interval() -> None:
     """Pairs are cheap and whole orders are not, which is the point of the table."""
     points = budget_curve(a_panel(), budgets=[20, 50, 100, 200], replicates=400, seed=1).points
 
-    assert [point.pair_share for point in points] == sorted(point.pair_share for point in points)
-    assert [point.order_share for point in points] == sorted(point.order_share for point in points)
+    pair_shares = [point.pair_share or 0.0 for point in points]
+    order_shares = [point.order_share or 0.0 for point in points]
+    assert pair_shares == sorted(pair_shares)
+    assert order_shares == sorted(order_shares)
     widths = [point.half_width or 0.0 for point in points]
     assert widths == sorted(widths, reverse=True)
-    assert all(point.order_share <= point.pair_share for point in points)
+    assert all(order <= pair for order, pair in zip(order_shares, pair_shares, strict=True))
 
 
 def test_shares_equal_a_plain_count_over_all_subsamples() -> None:
@@ -132,3 +134,15 @@ def test_unusable_panels_are_refused() -> None:
         budget_curve({**panel, "short": a_panel(parents=100)["model-0.9"]}, budgets=[50], seed=1)
     with pytest.raises(ScoreError):
         budget_curve({**panel, "bare": Gaps.of([0.0, 1.0] * 100)}, budgets=[50], seed=1)
+
+
+def test_identical_models_have_no_order_to_keep() -> None:
+    """A share of no pairs is no 100 %; nothing was ordered, so nothing was kept."""
+    gaps = a_panel(parents=20, accuracies=(0.7,))["model-0.7"]
+
+    curve = budget_curve({"one": gaps, "other": gaps}, budgets=(5,), replicates=20, seed=1)
+
+    assert curve.points[0].pair_share is None
+    assert curve.points[0].order_share is None
+    assert curve.points[0].to_dict()["order_share"] is None
+    assert str(curve) == "the full audit orders none of the 2 models, so no budget can keep an order"

@@ -17,21 +17,37 @@ import pytest
 
 from leakscale.stats import (
     DidResult,
+    FinitePopulationDesign,
+    Gaps,
     Outcomes,
     StatisticsError,
+    approximate_power,
     assumption_gate,
+    breakdown_radius,
+    budget_curve,
+    claim_rule,
+    conditional_odds_ratio,
+    control_bank_size_for,
+    control_readings,
     crossed_contrast,
     crossed_summary,
+    detection_rate,
     difference_in_differences,
     fieller,
+    gamma_sensitivity,
     gate_resolution,
     gate_size,
     manipulation_check,
     marginals,
+    minimum_detectable_effect,
     negative_control_run,
+    paired_gap,
     pooled_effects,
     seed_contrast,
     seed_replication,
+    sensitivity_curve,
+    sensitivity_interval,
+    size_for,
     transfer_share,
     visible_gap,
 )
@@ -39,6 +55,10 @@ from leakscale.stats import (
 from .exposure_cases import an_outcomes, labels_in_turn
 
 Door = Callable[..., Any]
+FRAME = FinitePopulationDesign(1319)
+GAPS = Gaps.of([1.0, -1.0, 0.5, 0.0, 0.0] * 50, denominator=2)
+CONTROL = Gaps.of([1.0, -1.0, 0.0, 0.0, 0.0] * 12, denominator=2)
+CORRECT = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]] * 4)
 C0, C2 = an_outcomes(families=20, seed=1), an_outcomes(families=20, lift=0.3, seed=2)
 LABELS = labels_in_turn(C0, C2, 2)
 
@@ -202,3 +222,103 @@ def test_gate_that_no_bank_can_fill_is_refused() -> None:
     """The number of parents overflowed before anybody could be told that it was absurd."""
     with pytest.raises(StatisticsError, match="widen it"):
         gate_size(0.5, tolerance=1e-300)
+
+
+AUDITS: dict[str, Door] = {
+    "sensitivity_interval": lambda **settings: sensitivity_interval(GAPS, FRAME, CONTROL, **{"rho": 0.0, **settings}),
+    "sensitivity_curve": lambda **settings: sensitivity_curve(GAPS, FRAME, CONTROL, **settings),
+    "breakdown_radius": lambda **settings: breakdown_radius(GAPS, FRAME, CONTROL, **settings),
+    "control_readings": lambda **settings: control_readings(GAPS, FRAME, CONTROL, **settings),
+    "claim_rule": lambda **settings: claim_rule(GAPS, FRAME, CONTROL, **settings),
+    "control_bank_size_for": lambda **settings: control_bank_size_for(
+        **{"half_width": 0.1, "pilot": CONTROL, **settings}
+    ),
+    "minimum_detectable_effect": lambda **settings: minimum_detectable_effect(GAPS, FRAME, **settings),
+    "size_for": lambda **settings: size_for(GAPS, FRAME, **{"advantage": 0.1, **settings}),
+    "approximate_power": lambda **settings: approximate_power(GAPS, FRAME, **{"advantage": 0.1, "n": 200, **settings}),
+    "detection_rate": lambda **settings: detection_rate(
+        GAPS, FRAME, **{"advantage": 0.1, "n": 50, "replicates": 20, "seed": 1, **settings}
+    ),
+    "budget_curve": lambda **settings: budget_curve(
+        models(), **{"budgets": (5, 10), "replicates": 20, "seed": 1, **settings}
+    ),
+    "conditional_odds_ratio": lambda **settings: conditional_odds_ratio(CORRECT, **settings),
+    "gamma_sensitivity": lambda **settings: gamma_sensitivity(CORRECT, **settings),
+}
+"""Every door of audits and relabelling that takes numbers besides its data."""
+
+
+def models() -> dict[Any, Gaps]:
+    """Build two models with scores on the same twenty parents; the names come out of an array."""
+    better = np.where(CORRECT.sum(axis=1, keepdims=True) > 1, 1, CORRECT)
+    return {np.int64(k): paired_gap(one[:, 0], one[:, 1:]) for k, one in enumerate((CORRECT, better))}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("sensitivity_interval", {"rho": 0.125, "alpha": 0.125}),
+        ("sensitivity_curve", {"alpha": 0.125}),
+        ("breakdown_radius", {"alpha": 0.125}),
+        ("control_readings", {"rho": 0.125, "alpha": 0.125}),
+        ("claim_rule", {"rho": 0.125, "alpha": 0.125}),
+        ("control_bank_size_for", {"half_width": 0.125, "alpha": 0.125, "audit_parents": 70}),
+        ("minimum_detectable_effect", {"power": 0.75, "alpha": 0.125}),
+        ("size_for", {"power": 0.75, "alpha": 0.125, "advantage": 0.125, "min_parents": 100, "min_nonzero": 20}),
+        ("detection_rate", {"advantage": 0.125, "n": 60, "replicates": 30, "seed": 4, "min_parents": 50}),
+        ("budget_curve", {"replicates": 30, "seed": 4, "alpha": 0.125}),
+        ("conditional_odds_ratio", {"alpha": 0.125}),
+        ("gamma_sensitivity", {"alpha": 0.125}),
+    ],
+)
+def test_numpy_settings_of_audits_are_plain_numbers(name: str, settings: dict[str, Any]) -> None:
+    """Plans are computed over grids, and a grid is a numpy array."""
+    ours = {key: np.float32(value) if isinstance(value, float) else np.int64(value) for key, value in settings.items()}
+
+    found, plain = AUDITS[name](**ours), AUDITS[name](**settings)
+
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == json.loads(json.dumps(plain.to_dict()))
+    assert str(found) == str(plain)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        *((name, "alpha") for name in AUDITS),
+        *((name, "rho") for name in ("sensitivity_interval", "control_readings", "claim_rule")),
+        *((name, "power") for name in ("minimum_detectable_effect", "size_for")),
+        *((name, "advantage") for name in ("size_for", "approximate_power", "detection_rate")),
+        *((name, "min_parents") for name in ("size_for", "approximate_power", "detection_rate")),
+        *((name, "min_nonzero") for name in ("size_for", "approximate_power", "detection_rate")),
+        *((name, "n") for name in ("approximate_power", "detection_rate")),
+        *((name, "replicates") for name in ("detection_rate", "budget_curve")),
+        *((name, "seed") for name in ("detection_rate", "budget_curve")),
+        ("control_bank_size_for", "half_width"),
+        ("control_bank_size_for", "audit_parents"),
+    ],
+)
+@pytest.mark.parametrize("value", [math.nan, math.inf, "0.05", 1j, -1])
+def test_settings_of_audits_that_are_no_numbers_are_refused(name: str, setting: str, value: Any) -> None:
+    """Each of them passed a comparison, or ended in an error of numpy that names nothing."""
+    with pytest.raises(StatisticsError, match=setting):
+        AUDITS[name](**{setting: value})
+
+
+def test_grids_may_be_arrays_or_generators() -> None:
+    """`np.linspace` is how people write a grid; its truth value is an error and a generator has none."""
+    grid = np.linspace(0, 0.1, 3)
+
+    curve = sensitivity_curve(GAPS, FRAME, CONTROL, rhos=grid)
+    again = sensitivity_curve(GAPS, FRAME, CONTROL, rhos=(rho for rho in grid))
+    budgets = budget_curve(models(), budgets=np.array([5, 10]), replicates=20, seed=1)
+
+    assert curve.rhos == (0.0, 0.05, 0.1)
+    assert again == curve
+    assert [point.budget for point in budgets.points] == [5, 10]
+    assert json.dumps([curve.to_dict(), budgets.to_dict()], allow_nan=False)
+
+
+def test_benchmarks_too_large_to_simulate_are_refused() -> None:
+    """numpy draws without replacement from fewer than a billion, and says so in words that name no argument."""
+    with pytest.raises(StatisticsError, match="cannot be simulated"):
+        detection_rate(GAPS, FinitePopulationDesign(10**9), n=50, advantage=0.1, seed=1)

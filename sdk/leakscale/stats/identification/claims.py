@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.identification.sensitivity import RHO_HEADLINE, sensitivity_interval
@@ -99,6 +100,7 @@ def claim_rule(
 
     Arguments and errors as `sensitivity_interval`; a degenerate interval never supports a claim.
     """
+    rho = parameters.radius(rho, "rho")
     gap = guardrail(gaps, design, bound=bound, alpha=alpha)
     exposure = sensitivity_interval(
         gaps,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import NoInformationError, ParameterError
 from leakscale.stats.gaps import Gaps
@@ -74,6 +75,7 @@ def control_readings(
 
     Arguments and errors as `sensitivity_interval`.
     """
+    rho = parameters.radius(rho, "rho")
     intervals = {
         reading: sensitivity_interval(
             gaps, design, control_gaps, rho=rho, alpha=alpha, component=component, control=reading, bound=bound
@@ -137,8 +139,8 @@ def control_bank_size_for(
     Source: METHODS 2.7.
     """
     sample = pilot if isinstance(pilot, Gaps) else Gaps.of(pilot)
-    if not half_width > 0:
-        raise ParameterError(f"half_width is {half_width}; it is a share above 0, e.g. that of the audit")
+    half_width, alpha = parameters.tolerance(half_width, "half_width"), parameters.level(alpha)
+    audit_parents = parameters.count(audit_parents, "audit_parents")
     if not sample.variance:
         raise NoInformationError("the pilot gaps do not vary; pass gaps of a bank in which some parent has a gap")
     variance = sample.variance

@@ -14,12 +14,12 @@ Source: CleanScore 3.3 and Proposition 3; METHODS 2 and 13.8.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import ParameterError
 from leakscale.stats.gaps import Gaps
@@ -85,7 +85,7 @@ def sensitivity_interval(
 
     Source: METHODS 2.4, 2.5 and 13.8. Paper: `component="wald"`, `combine="union"`, `control="wald"`.
     """
-    _require_radius(rho)
+    rho = parameters.radius(rho, "rho")
     parts = Components.of(
         _gaps(gaps),
         design,
@@ -104,7 +104,7 @@ def sensitivity_interval(
         high=parts.estimate + above + rho,
         standard_error=None if is_point else parts.standard_error,
         method=f"{parts.method} at rho {rho:g}",
-        alpha=alpha,
+        alpha=parts.alpha,
         state=IntervalState.ASSUMED if is_point and not parts.is_degenerate else parts.state,
     )
 
@@ -138,7 +138,7 @@ def sensitivity_curve(
     design: FinitePopulationDesign,
     control_gaps: Gaps | ArrayLike,
     *,
-    rhos: Sequence[float] = RHO_GRID,
+    rhos: Iterable[float] = RHO_GRID,
     alpha: float = 0.05,
     component: str = "primary",
     combine: str = "union",
@@ -148,9 +148,10 @@ def sensitivity_curve(
     """Bound the exposure-related part over a grid of radii; arguments and errors as `sensitivity_interval`.
 
     Raises:
-        ParameterError: If the grid is empty.
+        ParameterError: If the grid is empty, or a radius is no finite number from 0.
     """
-    if not rhos:
+    radii = tuple(parameters.radius(rho, "rho") for rho in rhos)
+    if not radii:
         raise ParameterError("the grid of radii is empty; pass at least one, e.g. RHO_GRID")
     audited, bank = _gaps(gaps), _gaps(control_gaps)
     intervals = tuple(
@@ -165,9 +166,9 @@ def sensitivity_curve(
             control=control,
             bound=bound,
         )
-        for rho in rhos
+        for rho in radii
     )
-    return SensitivityCurve(tuple(rhos), intervals)
+    return SensitivityCurve(radii, intervals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +229,3 @@ def breakdown_radius(
 
 def _gaps(gaps: Gaps | ArrayLike) -> Gaps:
     return gaps if isinstance(gaps, Gaps) else Gaps.of(gaps)
-
-
-def _require_radius(rho: float) -> None:
-    if not 0 <= rho < math.inf:
-        raise ParameterError(f"rho is {rho}; a transport radius is a share from 0, e.g. {RHO_HEADLINE}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
-from leakscale.stats.errors import ParameterError, UnsupportedMethodError
+from leakscale.stats.errors import UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.mean_intervals import mean_ci
@@ -40,6 +41,8 @@ class Components:
     audit: Interval
     control: Interval
     combine: str
+    alpha: float
+    """Of the whole."""
 
     @classmethod
     def of(
@@ -61,8 +64,7 @@ class Components:
             UnsupportedMethodError: If a name is unknown.
             StatisticsError: As `mean_ci`.
         """
-        if not 0 < alpha < 1:
-            raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")
+        alpha = parameters.level(alpha)
         require_choice("component", component, COMPONENTS)
         require_choice("control", control, CONTROLS)
         require_choice("combine", combine, COMBINATIONS)
@@ -72,6 +74,7 @@ class Components:
             _interval(gaps, design, component, bound, level),
             _interval(control_gaps, SUPERPOPULATION, control, bound, level),
             combine,
+            alpha,
         )
 
     @property

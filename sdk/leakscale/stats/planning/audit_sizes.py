@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 from scipy.special import bdtrc, ndtr
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import NoInformationError, ParameterError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
@@ -94,6 +95,7 @@ def approximate_power(
         min_nonzero=min_nonzero,
         alpha=alpha,
     )
+    n = parameters.count(n, "n", 1)
     design.require_sample(n)
     return plan.power(n)
 
@@ -115,10 +117,9 @@ def size_for(
         ParameterError: If advantage or power is out of range, or no audit below ten million parents has the power.
         StatisticsError: As `approximate_power`.
     """
-    if not 0.5 <= power < 1:
-        raise ParameterError(f"power is {power}; an audit is planned for a power from 0.5 to below 1, e.g. 0.8")
-    if not advantage > 0:
-        raise ParameterError(f"advantage is {advantage}; only an advantage above 0 can be detected")
+    power, advantage = parameters.level(power, "power"), parameters.tolerance(advantage, "advantage")
+    if power < 0.5:
+        raise ParameterError(f"power is {power:g}; an audit is planned for a power from 0.5 to below 1, e.g. 0.8")
     plan = _Plan.of(
         pilot,
         design,
@@ -134,7 +135,7 @@ def size_for(
             f"no audit below {_PARENTS_MAX:,} parents has power {power} against {advantage}; ask for less"
         )
     n = _first_reaching(power, plan.power, 2, largest)
-    return AuditSize(n, plan.power(n), advantage, plan.primary(n), alpha)
+    return AuditSize(n, plan.power(n), advantage, plan.primary(n), plan.alpha)
 
 
 _PARENTS_MAX = 10**7
@@ -166,6 +167,9 @@ class _Plan:
         alpha: float,
     ) -> _Plan:
         require_bound(bound)
+        advantage, alpha = parameters.number(advantage, "advantage"), parameters.level(alpha)
+        min_parents = parameters.count(min_parents, "min_parents")
+        min_nonzero = parameters.count(min_nonzero, "min_nonzero")
         if design.strata is not None:
             raise UnsupportedMethodError("power is planned for simple random samples; leave the strata out")
         sample = pilot if isinstance(pilot, Gaps) else Gaps.of(pilot)

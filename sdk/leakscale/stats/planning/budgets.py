@@ -10,13 +10,14 @@ Source: CleanScore 7.8 and Table 10; METHODS 8.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import ParameterError, ScoreError, SeedRequiredError
 from leakscale.stats.gaps import Gaps
@@ -33,10 +34,10 @@ class BudgetPoint:
     """Parents of a subsample."""
     half_width: float | None
     """Mean Wald half-width over subsamples and models; None where no subsample has one."""
-    pair_share: float
-    """Share of the pairs of models that a subsample orders as the full audit does."""
-    order_share: float
-    """Share of the subsamples that reproduce the whole order."""
+    pair_share: float | None
+    """Share of the pairs of models that a subsample orders as the full audit does; None where that orders no pair."""
+    order_share: float | None
+    """Share of the subsamples that reproduce the whole order; None likewise."""
     without_interval_count: int
     """Subsamples of a model in which all gaps are equal, which gives no Wald interval."""
 
@@ -72,24 +73,30 @@ class BudgetCurve:
         """Return the curve as JSON-ready values."""
         return {
             "points": [point.to_dict() for point in self.points],
-            "models": list(self.models),
-            "tied_pairs": [list(pair) for pair in self.tied_pairs],
+            "models": [str(model) for model in self.models],
+            "tied_pairs": [[str(model) for model in pair] for pair in self.tied_pairs],
             "replicates": self.replicates,
             "alpha": self.alpha,
             "method": self.method,
         }
 
     def __str__(self) -> str:
-        parts = [f"{p.budget} parents {100 * p.pair_share:.0f} % / {100 * p.order_share:.0f} %" for p in self.points]
+        parts = [
+            f"{p.budget} parents {100 * p.pair_share:.0f} % / {100 * p.order_share:.0f} %"
+            for p in self.points
+            if p.pair_share is not None and p.order_share is not None
+        ]
+        if not parts:
+            return f"the full audit orders none of the {len(self.models)} models, so no budget can keep an order"
         return f"pairs / whole orders as in the full audit: {', '.join(parts)}"
 
 
 def budget_curve(
     models: Mapping[str, Gaps],
     *,
-    budgets: Sequence[int],
+    budgets: Iterable[int],
     replicates: int = 2_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     design: FinitePopulationDesign | None = None,
     alpha: float = 0.05,
 ) -> BudgetCurve:
@@ -113,9 +120,11 @@ def budget_curve(
     if seed is None:
         raise SeedRequiredError("subsamples need a seed; pass `seed=`")
     size = _common_count(models)
-    if replicates < 1 or not budgets or not all(1 <= budget <= size for budget in budgets):
-        raise ParameterError(f"budgets are {list(budgets)} of {size} parents and replicates {replicates}; both from 1")
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
+    replicates, alpha = parameters.count(replicates, "replicates", 1), parameters.level(alpha)
+    sizes = [parameters.count(budget, "a budget", 1, size) for budget in budgets]
+    if not sizes:
+        raise ParameterError("there is no budget; pass at least one, e.g. half of the audit")
+    rng, _ = parameters.seeded(seed)
     orders = rng.permuted(np.tile(np.arange(size), (replicates, 1)), axis=1)
     fresh = _fresh_numerators(models)
     pairs, tied = _ordered_pairs(fresh)
@@ -123,7 +132,7 @@ def budget_curve(
     ranked = sorted(range(len(names)), key=lambda index: -int(fresh[index].sum()))
     frame = design or FinitePopulationDesign(size)
     return BudgetCurve(
-        points=tuple(_point(models, fresh, pairs, orders[:, :budget], frame=frame, alpha=alpha) for budget in budgets),
+        points=tuple(_point(models, fresh, pairs, orders[:, :budget], frame=frame, alpha=alpha) for budget in sizes),
         models=tuple(names[index] for index in ranked),
         tied_pairs=tuple((names[a], names[b]) for a, b in tied),
         replicates=replicates,
@@ -169,7 +178,7 @@ def _point(
     alpha: float,
 ) -> BudgetPoint:
     totals = np.stack([row[chosen].sum(axis=1) for row in fresh])
-    kept = np.stack([totals[better] > totals[worse] for better, worse in pairs]) if pairs else np.ones((1, 1), np.bool_)
+    kept = np.stack([totals[better] > totals[worse] for better, worse in pairs]) if pairs else None
     half_widths = []
     for gaps in models.values():
         bounds = mean_bounds(gaps.numerators[chosen], gaps.denominator, frame, method="wald_fpc", alpha=alpha)
@@ -178,7 +187,7 @@ def _point(
     return BudgetPoint(
         budget=chosen.shape[1],
         half_width=float(known.mean()) if known.size else None,
-        pair_share=float(kept.mean()),
-        order_share=float(kept.all(axis=0).mean()),
+        pair_share=None if kept is None else float(kept.mean()),
+        order_share=None if kept is None else float(kept.all(axis=0).mean()),
         without_interval_count=len(models) * len(chosen) - known.size,
     )

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import ParameterError, SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
@@ -31,6 +32,8 @@ GUARDRAIL = "guardrail"
 RULES = (GUARDRAIL, *MEAN_METHODS)
 """What decides: the whole registered rule, or one interval by itself."""
 
+_GAPS_MAX = 10**9 - 1
+"""Most parents of a benchmark or an audit: numpy draws from no larger one without replacement."""
 _NUMERATORS_PER_CHUNK = 1 << 20
 """Gaps drawn at once, 8 MiB, so that memory does not grow with the replicates."""
 
@@ -89,7 +92,7 @@ def detection_rate(
     min_parents: int = 200,
     min_nonzero: int = 30,
     replicates: int = 2_000,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
     alpha: float = 0.05,
 ) -> DetectionRate:
     """Simulate audits of n parents with a planted advantage and count those whose interval lies above zero.
@@ -116,9 +119,16 @@ def detection_rate(
         raise UnsupportedMethodError(f"rule {rule!r} is not one of {', '.join(RULES)}")
     if seed is None:
         raise SeedRequiredError("a simulated detection rate needs a seed; pass `seed=`")
-    if n < 1 or replicates < 1:
-        raise ParameterError(f"n is {n} and replicates {replicates}; both are counts from 1")
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
+    n, replicates = parameters.count(n, "n", 1, _GAPS_MAX), parameters.count(replicates, "replicates", 1)
+    min_parents = parameters.count(min_parents, "min_parents")
+    min_nonzero = parameters.count(min_nonzero, "min_nonzero")
+    advantage, alpha = parameters.number(advantage, "advantage"), parameters.level(alpha)
+    if design.population_size is not None and design.population_size > _GAPS_MAX:
+        raise ParameterError(
+            f"a benchmark of {design.population_size:,} parents cannot be simulated, at most {_GAPS_MAX:,}; leave the "
+            "population out, which at this size changes nothing"
+        )
+    rng, _ = parameters.seeded(seed)
     sample = pilot if isinstance(pilot, Gaps) else Gaps.of(pilot)
     rows = max(1, _NUMERATORS_PER_CHUNK // n)
     detected = 0

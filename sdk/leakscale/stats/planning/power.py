@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import NoInformationError, ParameterError
 from leakscale.stats.gaps import Gaps
@@ -82,8 +83,9 @@ def minimum_detectable_effect(
         ParameterError: If power or alpha is out of range.
         StatisticsError: As `guardrail`.
     """
-    if not 0.5 <= power < 1:
-        raise ParameterError(f"power is {power}; it lies from 0.5 (half of all audits) to below 1, e.g. 0.8")
+    power, alpha = parameters.level(power, "power"), parameters.level(alpha)
+    if power < 0.5:
+        raise ParameterError(f"power is {power:g}; it lies from 0.5 (half of all audits) to below 1, e.g. 0.8")
     found = guardrail(gaps, design, bound=bound, alpha=alpha)
     error = found.intervals[_WALD].standard_error
     margin = 0.0

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import ParameterError
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
 from leakscale.stats.relabelling.discordant import DiscordantParents
@@ -49,7 +50,7 @@ def conditional_odds_ratio(correct: ArrayLike, *, alpha: float = 0.05) -> Interv
 
     Source: METHODS 13.3.
     """
-    _require_alpha(alpha)
+    alpha = parameters.level(alpha)
     parents = DiscordantParents.of(correct)
     low = math.exp(parents.upper_tail_root(alpha / 2)) if parents.correct_count > 0 else 0.0
     mirrored = parents.mirrored()
@@ -135,7 +136,7 @@ def gamma_sensitivity(
 
     Source: METHODS 13.3.
     """
-    _require_alpha(alpha)
+    alpha = parameters.level(alpha)
     side = Alternative.of(alternative)
     if side is Alternative.TWO_SIDED:
         raise ParameterError("a mismatch has a direction; pass alternative='greater' or 'less' with a one-sided alpha")
@@ -156,8 +157,3 @@ def _estimate(parents: DiscordantParents) -> float:
     if parents.correct_count == 0:
         return 0.0
     return math.inf if parents.correct_count == parents.count else math.exp(parents.likelihood_root())
-
-
-def _require_alpha(alpha: float) -> None:
-    if not 0 < alpha < 1:
-        raise ParameterError(f"alpha is {alpha}; it lies between 0 and 1, e.g. 0.05")

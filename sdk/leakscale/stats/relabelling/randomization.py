@@ -38,7 +38,7 @@ def randomization_test(correct: ArrayLike, *, alternative: str = "two-sided", mi
 
     Returns:
         The mean gap as a share, with its p-value in (0, 1]. Where all forms of every parent score alike the state is
-        `no_variation`: p is 1 whatever is true.
+        `no_variation`: p is 1, or 0.5 with `mid_p`, whatever is true.
 
     Raises:
         EmptySampleError: If no parent has an original and a fresh form.
