@@ -26,14 +26,17 @@ from leakscale.stats import (
     breakdown_radius,
     budget_curve,
     claim_rule,
+    comparable_depth,
     conditional_odds_ratio,
     control_bank_size_for,
     control_readings,
+    cooccurrence_test,
     crossed_contrast,
     crossed_summary,
     detection_rate,
     difference_in_differences,
     fieller,
+    find_near_copies,
     gamma_sensitivity,
     gate_resolution,
     gate_size,
@@ -41,7 +44,9 @@ from leakscale.stats import (
     marginals,
     minimum_detectable_effect,
     negative_control_run,
+    pacost_test,
     paired_gap,
+    pooled_depth_correlation,
     pooled_effects,
     seed_contrast,
     seed_replication,
@@ -322,3 +327,90 @@ def test_benchmarks_too_large_to_simulate_are_refused() -> None:
     """numpy draws without replacement from fewer than a billion, and says so in words that name no argument."""
     with pytest.raises(StatisticsError, match="cannot be simulated"):
         detection_rate(GAPS, FinitePopulationDesign(10**9), n=50, advantage=0.1, seed=1)
+
+
+PANEL = np.stack([CORRECT, CORRECT[::-1]])
+
+
+def test_numpy_settings_of_item_checks_are_plain_numbers() -> None:
+    """A count out of an array, and a level that turns a verdict into numpy's own truth value."""
+    share: Any = np.float32(0.75)
+    draws: Any = np.int64(20)
+
+    overlap = cooccurrence_test(PANEL, monte_carlo_draws=draws, seed=np.int64(3))
+    copies = find_near_copies(["a b c", "d e f"], [["a b c"], ["x y z"]], threshold=share)
+    is_flagged = pacost_test(CORRECT[:, 0], CORRECT[:, 1:]).is_flagged(alpha=share)
+
+    assert json.dumps([overlap.to_dict(), copies.to_dict(), is_flagged], allow_nan=False)
+
+
+@pytest.mark.parametrize("value", [math.nan, -1, 2.5, None, "9"])
+def test_draw_counts_that_are_none_are_refused(value: Any) -> None:
+    """Two and a half simulations are a mistake of the caller, who must hear of it."""
+    with pytest.raises(StatisticsError, match="monte_carlo_draws"):
+        cooccurrence_test(PANEL, monte_carlo_draws=value, seed=1)
+
+
+@pytest.mark.parametrize(
+    "values", [[["a", "b"], ["c", "d"]], [[0.5], [0.5, 0.5]], np.array([[1j, 0.5], [0.5, 0.5]]), [[None, {}], [0, 1]]]
+)
+@pytest.mark.parametrize(
+    "door",
+    [
+        comparable_depth,
+        lambda values: pacost_test([0.5, 0.5], values),
+        lambda values: cooccurrence_test([values, values]),
+        lambda values: pooled_depth_correlation(values, [[[0, 1, 1], [0, 1, 0]]]),
+    ],
+)
+def test_tables_that_hold_no_numbers_are_refused(door: Door, values: Any) -> None:
+    """Ragged rows and text ended in errors of numpy, and an imaginary part was dropped without a word."""
+    with pytest.raises(StatisticsError):
+        door(values)
+
+
+def test_masked_confidences_are_missing_and_no_numbers() -> None:
+    """What lies beneath a mask is often a filler such as 9999."""
+    public = np.ma.masked_array([0.5, 0.75, 9999.0, 0.25], mask=[False, False, True, False])
+
+    found = pacost_test(public, [0.25, 0.5, 0.5, 0.125])
+
+    assert (found.pair_count, found.missing_pair_count) == (3, 1)
+    assert found.mean_difference == pytest.approx((0.25 + 0.25 + 0.125) / 3)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e308])
+def test_confidences_at_the_ends_of_the_doubles_are_refused(scale: float) -> None:
+    """Their squares are 0 or infinite, and so was the t that was printed."""
+    with pytest.raises(StatisticsError, match="another unit"):
+        pacost_test([scale, -scale], [-scale, 1.5 * scale])
+
+
+@pytest.mark.parametrize(
+    ("originals", "fresh"),
+    [(["a train left"], ["a train left"]), ("ab", [["a"], ["b"]]), ([None], [["a"]]), (["a"], [[1]])],
+)
+def test_forms_that_are_no_texts_in_a_list_are_refused(originals: Any, fresh: Any) -> None:
+    """A text in the place of a list of one text is a list of its letters, twelve forms a parent."""
+    with pytest.raises(StatisticsError, match="text"):
+        find_near_copies(originals, fresh)
+
+
+def test_overlap_that_cannot_happen_is_expected_zero_times() -> None:
+    """Rounding left -1e-16, and the line said that -0.0 were expected."""
+    panel = np.zeros((3, 7, 2))
+    panel[0, :3, 0] = 1
+
+    found = cooccurrence_test(panel)
+
+    assert "-0.0" not in str(found)
+    assert found.expected >= 0
+
+
+def test_labels_out_of_a_table_are_labels() -> None:
+    """A column of text in a data frame is an array of objects."""
+    objects = np.array(LABELS[0], dtype=object), np.array(LABELS[1], dtype=object)
+
+    assert marginals(C0, C2, objects, method="exact").groups.keys() == {"g00", "g01"}
+    with pytest.raises(StatisticsError, match="masked"):
+        marginals(C0, C2, (np.ma.masked_array([0] * 20, mask=[True] + [False] * 19), LABELS[1]), method="exact")

@@ -109,5 +109,5 @@ def test_texts_that_cannot_be_compared_are_refused_by_name() -> None:
         find_near_copies([], [])
     with pytest.raises(EmptySampleError, match="no parent"):
         find_near_copies(["a"], [[None]])
-    with pytest.raises(ParameterError, match="between 0 and 1"):
+    with pytest.raises(ParameterError, match="at most 1"):
         find_near_copies(["a"], [["a"]], threshold=80)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +44,7 @@ def read_labels(labels: Labels, c0: Outcomes, c2: Outcomes, *, argument: str) ->
     """
     if len(labels) != 2:
         raise DesignError(f"{argument} holds {len(labels)} sequences of labels; pass (labels of c0, labels of c2)")
-    columns = [np.asarray(each) for each in labels]
+    columns = [_plain(each) for each in labels]
     for name, column, outcomes in zip(("c0", "c2"), columns, (c0, c2), strict=True):
         if column.dtype.kind not in "iuU":
             raise DesignError(
@@ -54,3 +56,17 @@ def read_labels(labels: Labels, c0: Outcomes, c2: Outcomes, *, argument: str) ->
             )
     names, codes = np.unique(np.concatenate(columns), return_inverse=True)
     return GroupLabels(tuple(str(name) for name in names), codes[: c0.family_count], codes[c0.family_count :])
+
+
+def _plain(labels: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array; objects that are all text, or all whole numbers, become such (a table gives these)."""
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        raise DesignError("a label is masked; every family belongs to a group, so leave out those that do not")
+    column = np.asarray(labels)
+    if column.dtype.kind != "O":
+        return column
+    if all(isinstance(label, str) for label in column.flat):
+        return column.astype(np.str_)
+    if all(isinstance(label, numbers.Integral) and not isinstance(label, bool) for label in column.flat):
+        return column.astype(np.int64)
+    return column

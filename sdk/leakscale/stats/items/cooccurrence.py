@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptySampleError, ParameterError, ScoreError, SeedRequiredError
 from leakscale.stats.items.overlaps import expected_overlap, overlap_law, simulated_overlaps
 from leakscale.stats.significance import Alternative, exact_p_value
@@ -103,7 +104,7 @@ def cooccurrence_test(
     pattern: str = "fault",
     alternative: str = "greater",
     monte_carlo_draws: int = 0,
-    seed: int | np.random.Generator | None = None,
+    seed: parameters.Seed | None = None,
 ) -> CooccurrenceResult:
     """Test whether models show the pattern on the same parents more often than chance would have it.
 
@@ -126,8 +127,7 @@ def cooccurrence_test(
 
     Source: METHODS 7.1, 13.4; CleanScore 7.7.
     """
-    if monte_carlo_draws < 0:
-        raise ParameterError(f"monte_carlo_draws is {monte_carlo_draws}; pass 0 for none, or e.g. 10,000")
+    draw_count = parameters.count(monte_carlo_draws, "monte_carlo_draws")
     side = Alternative.of(alternative)
     if side is Alternative.TWO_SIDED:
         raise ParameterError("alternative 'two-sided' is not offered for a count of clustered parents; use 'greater'")
@@ -141,8 +141,8 @@ def cooccurrence_test(
     observed, parent_count = int(clustered.sum()), rows.size
     p_value = exact_p_value(overlap_law(totals, parent_count), observed, side)
     check = None
-    if monte_carlo_draws:
-        overlaps = simulated_overlaps(totals, parent_count, monte_carlo_draws, _generator(seed))
+    if draw_count:
+        overlaps = simulated_overlaps(totals, parent_count, draw_count, _generator(seed))
         check = _check(overlaps, observed, side, p_value)
     return CooccurrenceResult(
         pattern=pattern,
@@ -160,7 +160,7 @@ def cooccurrence_test(
 
 
 def _outcomes(correct: ArrayLike) -> NDArray[np.float64]:
-    outcomes = np.asarray(correct, dtype=np.float64)
+    outcomes = parameters.floats(correct, "outcomes", error=ScoreError)
     if outcomes.ndim != 3 or outcomes.shape[0] < 2 or outcomes.shape[2] < 2:
         raise ScoreError(f"outcomes have shape {outcomes.shape}; pass (models, parents, 1 + K), two models or more")
     if not np.all(np.isnan(outcomes) | (outcomes == 0) | (outcomes == 1)):
@@ -182,7 +182,7 @@ def _check(overlaps: NDArray[np.int64], observed: int, side: Alternative, p_valu
     return MonteCarloCheck((1 + int(extreme.sum())) / (1 + overlaps.size), overlaps.size, error)
 
 
-def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+def _generator(seed: parameters.Seed | None) -> np.random.Generator:
     if seed is None:
         raise SeedRequiredError("a Monte Carlo check needs a seed; pass `seed=`, or leave `monte_carlo_draws` at 0")
-    return seed if isinstance(seed, np.random.Generator) else np.random.Generator(np.random.PCG64(seed))
+    return parameters.seeded(seed)[0]

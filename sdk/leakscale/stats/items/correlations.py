@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptySampleError, ScoreError
 from leakscale.stats.form_scores import FormScores
 from leakscale.stats.items.similarity import parent_similarity
@@ -113,7 +114,7 @@ def pooled_depth_correlation(similarities: ArrayLike, correct: ArrayLike) -> Poo
 
     Source: METHODS 7.2.
     """
-    panel = np.asarray(correct, np.float64)
+    panel = parameters.floats(correct, "scores", error=ScoreError)
     if panel.ndim != 3 or panel.shape[0] == 0:
         raise ScoreError(f"scores have shape {panel.shape}; pass (models, parents, 1 + K)")
     similarity = parent_similarity(similarities)

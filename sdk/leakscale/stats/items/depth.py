@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptySampleError, ScoreError
 from leakscale.stats.items.signed_rank import signed_rank_test
 from leakscale.stats.multiplicity import adjust_pvalues
@@ -67,7 +68,8 @@ class DepthComparison:
 
     def is_comparable(self, *, alpha: float = 0.05) -> bool:
         """Tell whether no pair of forms differs at a level; with few parents that shows little."""
-        return all(pair.adjusted_p_value > alpha for pair in self.pairs)
+        level = parameters.level(alpha)
+        return all(pair.adjusted_p_value > level for pair in self.pairs)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON-ready values."""
@@ -98,7 +100,7 @@ def comparable_depth(similarities: ArrayLike) -> DepthComparison:
 
     Source: METHODS 7.2.
     """
-    values = np.asarray(similarities, np.float64)
+    values = parameters.floats(similarities, "similarities", error=ScoreError)
     if values.ndim != 2 or values.shape[1] == 0:
         raise ScoreError(f"similarities have shape {values.shape}; pass (parents, K), one column a fresh form")
     if np.any((values < 0) | (values > 1)):

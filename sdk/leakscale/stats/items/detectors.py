@@ -9,10 +9,12 @@ Source: CleanScore 7.6, Table 7; METHODS 6.1 and 6.2. The statistics are the pap
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptySampleError, ScoreError
 from leakscale.stats.form_scores import FormScores
 from leakscale.stats.items.signed_rank import difference_lattice, signed_rank_test
@@ -20,6 +22,10 @@ from leakscale.stats.items.student import paired_t
 from leakscale.stats.significance import Alternative, TestResult, TestState
 
 __all__ = ["CleanEvalScore", "PacostResult", "clean_eval_score", "pacost_test"]
+
+
+_LEAST: Final = 1e-100
+"""Confidences all below this, or one above its inverse, have no variance in double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ class PacostResult:
 
     def is_flagged(self, *, alpha: float = 0.05) -> bool:
         """Tell whether the paired t test rejects at a level; a flag before correction for the number of tests."""
-        return self.t_test.p_value < alpha
+        return self.t_test.p_value < parameters.level(alpha)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON-ready values."""
@@ -148,8 +154,7 @@ def pacost_test(public: ArrayLike, fresh: ArrayLike, *, alternative: str = "two-
     Source: METHODS 6.2.
     """
     side = Alternative.of(alternative)
-    first, second, missing_forms = _pairs(public, fresh)
-    missing = int(np.shape(public)[0]) - first.size
+    first, second, missing_forms, missing = _pairs(public, fresh)
     return PacostResult(
         mean_difference=float(np.mean(first - second)),
         t_test=_t_test(first, second, side, missing),
@@ -160,21 +165,25 @@ def pacost_test(public: ArrayLike, fresh: ArrayLike, *, alternative: str = "two-
     )
 
 
-def _pairs(public: ArrayLike, fresh: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Return the confidences of each pair, and the number of fresh forms missing among them."""
-    one, forms = np.asarray(public, np.float64), np.asarray(fresh, np.float64)
+def _pairs(public: ArrayLike, fresh: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64], int, int]:
+    """Return the confidences of each pair, the fresh forms missing among them, and the parents without a pair."""
+    one = parameters.floats(public, "confidences", error=ScoreError)
+    forms = parameters.floats(fresh, "confidences", error=ScoreError)
     forms = forms[:, np.newaxis] if forms.ndim == 1 else forms
     if one.ndim != 1 or forms.ndim != 2 or forms.shape[0] != one.size:
         raise ScoreError(f"confidences have shapes {one.shape} and {forms.shape}; pass (parents,) and (parents, K)")
     if np.isinf(one).any() or np.isinf(forms).any():
         raise ScoreError("a confidence is infinite; give probabilities of 0 a floor, or NaN to count them as missing")
+    largest = max(np.abs(values).max(initial=0.0, where=~np.isnan(values)) for values in (one, forms))
+    if largest and not _LEAST <= largest <= 1 / _LEAST:
+        raise ScoreError(f"the largest confidence is {largest:g}, where squares leave the doubles; take another unit")
     present = ~np.isnan(forms)
     kept = present.any(axis=1) & ~np.isnan(one)
     if not kept.any():
         raise EmptySampleError("no parent has a public and a fresh confidence; there is no pair to test")
     counts = present.sum(axis=1)
     means = np.where(present, forms, 0.0).sum(axis=1)[kept] / counts[kept]
-    return one[kept], means, int((~present[kept]).sum())
+    return one[kept], means, int((~present[kept]).sum()), int((~kept).sum())
 
 
 def _t_test(first: NDArray[np.float64], second: NDArray[np.float64], side: Alternative, missing: int) -> TestResult:

@@ -79,7 +79,7 @@ def expected_overlap(sizes: Sequence[int], population_size: int) -> float:
     in_one = sum(
         share * math.prod(1 - other for k, other in enumerate(shares) if k != m) for m, share in enumerate(shares)
     )
-    return population_size * (1 - in_none - in_one)
+    return max(population_size * (1 - in_none - in_one), 0.0)  # rounding can leave -1e-16, printed as -0.0
 
 
 def simulated_overlaps(

@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leakscale.stats.errors import EmptySampleError, ParameterError, ScoreError
+from leakscale.stats import parameters
+from leakscale.stats.errors import EmptySampleError, ScoreError
 
 __all__ = ["NearCopies", "find_near_copies", "jaccard", "parent_similarity", "word_change", "words"]
 
@@ -130,15 +131,16 @@ def find_near_copies(
     Raises:
         EmptySampleError: If there is no fresh form at all.
         ParameterError: If the threshold is out of range.
-        ScoreError: If the numbers of forms differ, or an original has no word.
+        ScoreError: If the numbers of forms differ, an original has no word, or a form is no text. A row that is one
+            text is refused: Python would read it as a form a letter.
 
     It sees words, not meaning: a form with other words may ask for the same numbers in the same way, and one that
     exchanges a single number may be a different problem.
 
     Source: METHODS 7.2.
     """
-    if not 0 < threshold <= 1:
-        raise ParameterError(f"threshold is {threshold}; a similarity lies between 0 and 1, e.g. 0.80")
+    threshold = parameters.tolerance(threshold, "threshold", 0, 1)
+    _require_texts(originals, fresh)
     widths = {len(forms) for forms in fresh}
     if len(originals) != len(fresh) or len(widths) > 1:
         raise ScoreError(f"{len(originals)} originals, {len(fresh)} rows of {sorted(widths)} forms; pass K forms each")
@@ -157,6 +159,16 @@ def find_near_copies(
     return NearCopies(similarities, threshold, tuple(sorted(changes)))
 
 
+def _require_texts(originals: Sequence[str], fresh: Sequence[Sequence[str | None]]) -> None:
+    lone = [forms for forms in (originals, fresh, *fresh) if isinstance(forms, str)]
+    if lone:
+        raise ScoreError(f"the text {lone[0]!r} stands where a list of texts belongs; pass e.g. [{lone[0]!r}]")
+    wrong: list[object] = [text for text in originals if not isinstance(text, str)]
+    wrong += [form for forms in fresh for form in forms if not (form is None or isinstance(form, str))]
+    if wrong:
+        raise ScoreError(f"{wrong[0]!r} is no text; pass the texts of the forms, None only for a missing fresh form")
+
+
 def parent_similarity(similarities: ArrayLike) -> NDArray[np.float64]:
     """Return the mean similarity of each parent's fresh forms, shape (parents,); NaN where it has none.
 
@@ -166,7 +178,7 @@ def parent_similarity(similarities: ArrayLike) -> NDArray[np.float64]:
     Raises:
         ScoreError: If the shape is another, or a similarity lies outside [0, 1].
     """
-    values = np.asarray(similarities, np.float64)
+    values = parameters.floats(similarities, "similarities", error=ScoreError)
     if values.ndim not in {1, 2}:
         raise ScoreError(f"similarities have shape {values.shape}; pass (parents, K) or (parents,)")
     if np.any((values < 0) | (values > 1)):
