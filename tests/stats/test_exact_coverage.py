@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,17 +107,22 @@ def test_gaps_without_parents_change_nothing() -> None:
     ("population", "n", "method", "error", "words"),
     [
         ({0: 3, 1: 2}, 6, "wald_fpc", DesignError, "6 parents were sampled"),
-        ({0: 3, 1: 2}, 0, "wald_fpc", DesignError, "at least one parent"),
-        ({0: -1, 1: 2}, 1, "wald_fpc", DesignError, "negative count"),
+        ({0: 3, 1: 2}, 0, "wald_fpc", DesignError, "sample size n is 0"),
+        ({0: -1, 1: 2}, 1, "wald_fpc", DesignError, "with gap 0 is -1"),
         ({}, 1, "wald_fpc", DesignError, "nobody in it"),
-        ({2: 3}, 1, "wald_fpc", ScoreError, "outside -1..1"),
+        ({0: 3, 1: 2}, 2.5, "wald_fpc", DesignError, r"sample size n is 2\.5"),
+        ({0: 3.0, 1: 2}, 2, "wald_fpc", DesignError, r"with gap 0 is 3\.0"),
+        ({"0": 3, 1: 2}, 2, "wald_fpc", ScoreError, "a gap of the population is '0'"),
+        ([0, 1], 2, "wald_fpc", DesignError, "pass a mapping"),
+        ({0: 20, 1: 20}, 20, "betting", EnumerationError, "draws in all orders"),
+        ({2: 3}, 1, "wald_fpc", ScoreError, r"in -1\.\.1"),
         ({0: 3, 1: 2}, 2, "t", UnsupportedMethodError, "'t' is not one of"),
         ({0: 900, 1: 100}, 50, "betting", EnumerationError, "simulate the coverage"),
         ({k / 10: 200 for k in range(-5, 6)}, 100, "wald_fpc", EnumerationError, "compositions are too many"),
     ],
 )
 def test_what_cannot_be_listed_is_refused(
-    population: dict[float, int], n: int, method: str, error: type[Exception], words: str
+    population: Any, n: Any, method: str, error: type[Exception], words: str
 ) -> None:
     """An enumeration that would run for a day says so at once, with its size."""
     with pytest.raises(error, match=words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -97,7 +98,9 @@ def test_thresholds_come_from_the_registration() -> None:
 
     assert not guardrail(sample, a_frame(), min_parents=0, min_nonzero=0).fired
     assert guardrail(sample, a_frame(), min_parents=101, min_nonzero=0).reasons == (GuardrailReason.FEW_PARENTS,)
-    with pytest.raises(ParameterError, match="counts from 0"):
+    with pytest.raises(ParameterError, match="min_nonzero is inf"):
+        guardrail(sample, a_frame(), min_nonzero=math.inf)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="min_parents is -1; pass a whole number, 0 or more"):
         guardrail(sample, a_frame(), min_parents=-1)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -231,3 +233,57 @@ def test_strata_are_refused_by_methods_without_a_stratified_form() -> None:
         mean_ci(a_sample(), design, method="betting")
     with pytest.raises(UnsupportedMethodError, match="simple random samples"):
         mean_bounds(np.zeros((2, 5), np.int64), 2, design, method="hoeffding")
+
+
+@pytest.mark.parametrize("design", [1319, None, "all"])
+def test_what_is_no_design_is_refused(design: Any) -> None:
+    """The bare population size is the natural mistake, and an AttributeError does not name it."""
+    with pytest.raises(DesignError, match="FinitePopulationDesign"):
+        mean_ci(a_sample(), design, method="hoeffding")
+
+
+@pytest.mark.parametrize("alpha", [0, 1, math.nan, None, "0.05", 1e-17, True])
+def test_level_that_is_none_is_refused(alpha: Any) -> None:
+    """Each of these gave a bound of infinity, or an error of numpy's."""
+    with pytest.raises(ParameterError, match="alpha is"):
+        mean_ci(a_sample(), a_frame(), method="wald_fpc", alpha=alpha)
+
+
+@pytest.mark.parametrize("alpha", [np.float32(0.25), Fraction(1, 4)])
+@every_method
+def test_level_of_any_number_type_is_recorded_as_a_plain_float(method: str, alpha: Any) -> None:
+    """A Fraction or a float32 in the result is no JSON."""
+    interval = mean_ci(a_sample(), a_frame(), method=method, alpha=alpha)
+
+    assert json.loads(json.dumps(interval.to_dict()))["alpha"] == 0.25
+    assert interval == mean_ci(a_sample(), a_frame(), method=method, alpha=0.25)
+
+
+@every_method
+def test_no_samples_have_no_bounds(method: str) -> None:
+    """An empty batch is a batch; betting fell over it."""
+    assert [len(column) for column in mean_bounds(np.zeros((0, 5), np.int64), 2, a_frame(), method=method)] == [0] * 4
+
+
+def test_samples_may_be_lists() -> None:
+    """Two rows typed by hand are the first thing that anybody tries."""
+    assert mean_bounds([[0, 1, -1]], 2, a_frame(), method="hoeffding").estimate.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("settings", [{"n": math.nan}, {"n": 20.5}, {"variance": None}, {"variance": -1}])
+def test_plan_with_impossible_numbers_is_refused(settings: dict[str, Any]) -> None:
+    """A NaN half-width in a registration is noticed when it is too late."""
+    with pytest.raises(ParameterError, match=f"{next(iter(settings))} is"):
+        mean_half_width("wald_fpc", **{"n": 20, "population_size": 100, "variance": 0.1, **settings})
+
+
+def test_lattice_too_fine_for_layers_is_refused_before_memory_is_asked_for() -> None:
+    """A billionth has two billion layers, which took 30 GiB before the refusal."""
+    with pytest.raises(UnsupportedMethodError, match="use betting"):
+        mean_bounds([[0, 1]], 10**9, a_frame(), method="exact_hypergeometric")
+
+
+def test_population_beyond_the_precision_of_the_tails_is_refused() -> None:
+    """At 10^14 parents the logarithms of factorials have no digits left for a tail."""
+    with pytest.raises(DesignError, match="superpopulation"):
+        mean_ci(a_sample(), a_frame(10**14), method="exact_hypergeometric")

@@ -6,9 +6,10 @@ a sample size fixed for the stratum beforehand. Other schemes (clusters, unequal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import DesignError
 
 __all__ = ["FinitePopulationDesign", "Stratum"]
@@ -22,7 +23,7 @@ class Stratum:
     """Parent items of the benchmark in this stratum, N_h, at least 1."""
 
     def __post_init__(self) -> None:
-        _require_size(self.population_size, "a stratum")
+        object.__setattr__(self, "population_size", _size(self.population_size, "a stratum"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,10 @@ class FinitePopulationDesign:
     """A benchmark of N parent items, sampled whole or stratum by stratum.
 
     Raises:
-        DesignError: If a size is below 1, there is no stratum in `strata`, or the strata do not add up to N.
+        DesignError: If a size is no whole number from 1, there is no stratum in `strata`, two have one name, or they
+            do not add up to N.
+
+    Equal designs have equal hashes, and the strata cannot be changed afterwards.
 
     Source: METHODS 0 and 1; CleanScore 3.1 and Propositions 1 and 2.
     """
@@ -43,10 +47,10 @@ class FinitePopulationDesign:
 
     def __post_init__(self) -> None:
         if self.population_size is not None:
-            _require_size(self.population_size, "the population")
+            object.__setattr__(self, "population_size", _size(self.population_size, "the population"))
         if self.strata is None:
             return
-        object.__setattr__(self, "strata", dict(self.strata))
+        object.__setattr__(self, "strata", _FrozenStrata(self.strata))
         if self.population_size is None:
             raise DesignError("strata without a population size have no weights; pass the size of the benchmark")
         total = sum(stratum.population_size for stratum in self.strata.values())
@@ -77,7 +81,7 @@ class FinitePopulationDesign:
 
     def is_census(self, count: int) -> bool:
         """Tell whether a sample of `count` parents is the whole population."""
-        return count == self.population_size
+        return bool(count == self.population_size)
 
     def to_dict(self) -> dict[str, object]:
         """Return the sizes as JSON-ready values."""
@@ -91,6 +95,42 @@ class FinitePopulationDesign:
         return f"population of {self.population_size} parent items{strata}"
 
 
-def _require_size(size: int, subject: str) -> None:
-    if size < 1:
-        raise DesignError(f"{subject} has size {size}; a size is a whole number of parent items, at least 1")
+class _FrozenStrata(Mapping[str, Stratum]):
+    """Strata by name, in the order given, that compare like a dict and can be hashed."""
+
+    __slots__ = ("_strata",)
+
+    def __init__(self, strata: Mapping[str, Stratum]) -> None:
+        if not isinstance(strata, Mapping):
+            raise DesignError(f"strata are {strata!r}; pass a mapping of names to `Stratum`")
+        names = parameters.names(strata, "strata", error=DesignError)
+        if len(set(names)) < len(names):
+            raise DesignError(f"two strata have one name among {', '.join(names)}; 1 and '1' are the same label")
+        for name, stratum in zip(names, strata.values(), strict=True):
+            if not isinstance(stratum, Stratum):
+                raise DesignError(f"stratum {name!r} is {stratum!r}; pass `Stratum(population_size)`")
+        self._strata = dict(zip(names, strata.values(), strict=True))
+
+    def __getitem__(self, name: str) -> Stratum:
+        return self._strata[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._strata)
+
+    def __len__(self) -> int:
+        return len(self._strata)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._strata.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._strata)
+
+
+def _size(size: object, subject: str) -> int:
+    try:
+        return parameters.count(size, subject, 1, error=DesignError)
+    except DesignError:
+        raise DesignError(
+            f"{subject} has size {size!r}; a size is a whole number of parent items, at least 1 and below 2^53"
+        ) from None

@@ -1,7 +1,8 @@
 """The exact law of a sum of independent whole numbers that differ in their laws.
 
 All terms of a convolution are positive, so each probability keeps its *relative* precision, far out in the tails too;
-a Fourier transform would leave rounding noise of 1e-16 there, and a p-value is a tail.
+a Fourier transform would leave rounding noise of 1e-16 there, and a p-value is a tail. Probabilities below the least
+normal double, 2e-308, end a law on either side, so that the law of very many terms takes no more work than its spread.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ __all__ = ["Summand", "law_of_sum"]
 
 _MULTIPLICATIONS_MAX = 20_000_000_000
 """About ten seconds."""
+_POINTS_MAX = 1 << 26
+"""A law of this many points takes 512 MiB."""
+_LEAST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +43,60 @@ def law_of_sum(summands: Sequence[Summand]) -> SumDistribution:
     Terms of two values (binary outcomes) are binomial together and cost almost nothing; others are added one by one.
 
     Raises:
-        EnumerationError: If the lattice of values is so fine that the convolution would take more than seconds.
+        EnumerationError: If the lattice of values is so fine that the convolution would take more than seconds, or
+            more memory than there may be.
     """
     first = sum(term.copies * term.values[0] for term in summands)
     step = math.gcd(*(value - term.values[0] for term in summands for value in term.values)) or 1
-    _check_size(summands, step)
-    law = np.ones(1)
+    points = sum(term.copies * (term.values[-1] - term.values[0]) for term in summands) // step + 1
+    work = _Work(points)
+    start, law = 0, np.ones(1)
     for term in summands:
         places = [(value - term.values[0]) // step for value in term.values]
         if len(places) == 2:
-            binomial = _power(np.array(term.weights), term.copies)
+            skipped, binomial = _power(np.array(term.weights), term.copies, work)
+            work.spend(law.size * binomial.size)
+            start += skipped * places[1]
             law = (
                 np.convolve(law, binomial)
                 if places[1] == 1
-                else _plus(law, _multiples(places[1], term.copies), binomial)
+                else _plus(law, _multiples(places[1], binomial.size - 1), binomial)
             )
         else:
+            work.spend(term.copies * len(places) * (law.size + term.copies * places[-1]))
             for _ in range(term.copies):
                 law = _plus(law, places, term.weights)
-    return SumDistribution(first, step, law)
+        skipped, law = _trimmed(law)
+        start += skipped
+    return SumDistribution(first, step, np.pad(law, (start, points - start - law.size)))
+
+
+class _Work:
+    """The multiplications that a law has cost so far."""
+
+    def __init__(self, points: int) -> None:
+        self._points = points
+        self._spent = 0
+        if points > _POINTS_MAX:
+            raise self._refusal(f"more than {_POINTS_MAX:,}")
+
+    def spend(self, multiplications: int) -> None:
+        """Refuse the next step if it would take too long together with those before it."""
+        self._spent += multiplications
+        if self._spent > _MULTIPLICATIONS_MAX:
+            raise self._refusal(f"over {_MULTIPLICATIONS_MAX:,} multiplications")
+
+    def _refusal(self, reason: str) -> EnumerationError:
+        return EnumerationError(
+            f"the exact law has {self._points:,} points, {reason}; round the scores to a coarser lattice, e.g. 1/100, "
+            "or, if they are right or wrong, compare parents with one number of forms"
+        )
+
+
+def _trimmed(law: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    """Cut off both ends that no double holds with full precision; return how many points went at the start."""
+    kept = np.flatnonzero(law >= _LEAST)
+    return int(kept[0]), law[kept[0] : kept[-1] + 1]
 
 
 def _plus(
@@ -69,28 +108,23 @@ def _plus(
     return total
 
 
-def _power(law: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
-    """Convolve a law with itself by repeated squaring."""
-    result = np.ones(1)
+def _power(law: NDArray[np.float64], exponent: int, work: _Work) -> tuple[int, NDArray[np.float64]]:
+    """Convolve a law with itself by repeated squaring; return its first place and the law from there."""
+    start, result = 0, np.ones(1)
+    law_start = 0
     while exponent:
         if exponent & 1:
-            result = np.convolve(result, law)
+            work.spend(result.size * law.size)
+            skipped, result = _trimmed(np.convolve(result, law))
+            start += law_start + skipped
         exponent >>= 1
         if exponent:
-            law = np.convolve(law, law)
-    return result
+            work.spend(law.size**2)
+            skipped, law = _trimmed(np.convolve(law, law))
+            law_start = 2 * law_start + skipped
+    return start, result
 
 
 def _multiples(stride: int, count: int) -> range:
     """Return 0, stride, ..., count * stride."""
     return range(0, count * stride + 1, stride)
-
-
-def _check_size(summands: Sequence[Summand], step: int) -> None:
-    points = sum(term.copies * (term.values[-1] - term.values[0]) for term in summands) // step + 1
-    work = points * sum(term.copies * len(term.values) for term in summands)
-    if work > _MULTIPLICATIONS_MAX:
-        raise EnumerationError(
-            f"the exact law has {points:,} points and would take {work:,} multiplications; "
-            "round the scores to a coarser lattice, e.g. 1/100"
-        )

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import ParameterError, UnsupportedMethodError
 
 __all__ = ["ADJUSTMENTS", "adjust_pvalues"]
@@ -27,14 +28,14 @@ def adjust_pvalues(p_values: ArrayLike, *, method: str) -> NDArray[np.float64]:
         would make the panel smaller after the fact.
 
     Raises:
-        ParameterError: If a p-value lies outside [0, 1], or the array has more than one dimension.
+        ParameterError: If a p-value is no number or lies outside [0, 1], or the array has more than one dimension.
         UnsupportedMethodError: If the method is not one of `ADJUSTMENTS`.
 
     Choose the method at registration; the one that flags most, chosen afterwards, holds no level.
 
     Source: METHODS 6.3. Holm 1979; Benjamini and Hochberg 1995.
     """
-    p = np.array(p_values, dtype=np.float64)
+    p = parameters.floats(p_values, "p-values")
     if p.ndim != 1:
         raise ParameterError(f"p-values have shape {p.shape}; pass one dimension, one p-value a test")
     missing = np.isnan(p)

@@ -42,7 +42,8 @@ class TestState(enum.StrEnum):
 
     INFORMATIVE = "informative"
     NO_VARIATION = "no_variation"
-    """Nothing in the data can vary under the null: p is 1, and that is no support for the null."""
+    """Nothing in the data can vary under the null: p is 1 (mid-p, which counts the one tie half, is 0.5), and that is
+    no support for the null."""
     CONSTANT = "constant"
     """All observations are equal, so there is no variance to measure them against: p is 1 by convention."""
     SINGLE_OBSERVATION = "single_observation"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.errors import EmptyCellError, OutcomeError
 
 __all__ = ["Outcomes"]
@@ -44,7 +45,10 @@ class Outcomes:
             OutcomeError: If the two states differ in shape, a value is no whole number, a count is outside 0..draws,
                 or the ids are not one a family and all different.
         """
-        before, after = _whole_numbers(base, "base"), _whole_numbers(adapted, "adapted")
+        before = parameters.whole_numbers(base, "base", error=OutcomeError)
+        after = parameters.whole_numbers(adapted, "adapted", error=OutcomeError)
+        if draws is not None:
+            draws = parameters.count(draws, "draws", error=OutcomeError)
         if before.shape != after.shape:
             raise OutcomeError(f"base has shape {before.shape} and adapted {after.shape}; pair them family by family")
         if before.ndim == 2:
@@ -54,13 +58,14 @@ class Outcomes:
             raise OutcomeError("outcomes are counts (families,) with `draws`, or 0/1 matrices (families, draws)")
         if before.size == 0 or draws < 1:
             raise EmptyCellError("a condition has no family or no draw; its change is undefined, not zero")
+        _require_countable(before.size, draws)
         for name, counts in (("base", before), ("adapted", after)):
             if counts.min() < 0 or counts.max() > draws:
                 raise OutcomeError(f"{name} holds a count outside 0..{draws}; check `draws`")
             counts.flags.writeable = False
         object.__setattr__(self, "base", before)
         object.__setattr__(self, "adapted", after)
-        object.__setattr__(self, "draws", int(draws))
+        object.__setattr__(self, "draws", draws)
         object.__setattr__(self, "ids", None if ids is None else _names(ids, before.size))
 
     @classmethod
@@ -77,12 +82,13 @@ class Outcomes:
 
         Raises:
             EmptyCellError: If no parent has a form.
-            OutcomeError: If the shapes or the missing forms of the two states differ, a score is not 0, 1 or NaN, or
-                the ids do not fit.
+            OutcomeError: If the shapes or the missing forms of the two states differ, a score is not 0, 1 or NaN, the
+                ids do not fit, or parents have so many different numbers of forms that 64 bits cannot weigh them.
 
         Source: CleanScore 7.13, 7.14; METHODS 9.1 and 9.8.
         """
-        before, after = (np.asarray(scores, np.float64) for scores in (base, adapted))
+        before = parameters.floats(base, "base scores", error=OutcomeError)
+        after = parameters.floats(adapted, "adapted scores", error=OutcomeError)
         if before.shape != after.shape or before.ndim != 2:
             raise OutcomeError(f"scores have shapes {before.shape} and {after.shape}; pass (parents, forms) for both")
         exists = ~np.isnan(before)
@@ -93,6 +99,7 @@ class Outcomes:
         form_counts = exists.sum(axis=1)
         kept = form_counts > 0
         draws = math.lcm(*(int(count) for count in np.unique(form_counts[kept])))
+        _require_countable(int(kept.sum()), draws)
         names = None if ids is None else tuple(np.asarray(_names(ids, kept.size), object)[kept])
         correct = (np.nansum(scores, axis=1)[kept].astype(np.int64) for scores in (before, after))
         base_counts, adapted_counts = (count * (draws // form_counts[kept]) for count in correct)
@@ -148,18 +155,25 @@ class Outcomes:
             "adapted_correct": int(self.adapted.sum()),
         }
 
+    def __str__(self) -> str:
+        accuracies = f"{100 * self.base_accuracy:.2f} % before adaptation and {100 * self.adapted_accuracy:.2f} % after"
+        return f"{self.family_count} families, {self.draws} draws each, correct in {accuracies}"
 
-def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
-    array = np.asarray(values)
-    if array.size == 0:
-        return np.zeros(array.shape, np.int64)
-    if array.dtype.kind not in "biu":
-        raise OutcomeError(f"{name} has dtype {array.dtype}; pass whole numbers of correct draws, not shares")
-    return array.astype(np.int64)
+
+_DRAWS_OF_ALL_MAX = 2**62
+"""All draws of a condition together, so that sums and differences of counts stay inside 64 bits."""
+
+
+def _require_countable(families: int, draws: int) -> None:
+    if families * draws > _DRAWS_OF_ALL_MAX:
+        raise OutcomeError(
+            f"{families} families with {draws} draws each are more than 64 bits count; if they come from forms, "
+            "compare parents with one number of forms"
+        )
 
 
 def _names(ids: Sequence[str], families: int) -> tuple[str, ...]:
-    names = tuple(ids)
+    names = parameters.names(ids, "ids", error=OutcomeError)
     if len(names) != families:
         raise OutcomeError(f"{len(names)} ids for {families} families; give one each, in the order of the rows")
     if len(set(names)) < families:

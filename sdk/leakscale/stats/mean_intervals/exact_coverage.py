@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import DesignError, EnumerationError, ScoreError
-from leakscale.stats.lattice import common_denominator, on_lattice
+from leakscale.stats.lattice import common_denominator, on_lattice, rounding_of
 from leakscale.stats.mean_intervals.compositions import composition_count, compositions
 from leakscale.stats.mean_intervals.dispatch import (
     MeanBounds,
@@ -29,10 +30,13 @@ from leakscale.stats.mean_intervals.dispatch import (
 from leakscale.stats.mean_intervals.hypergeometric import layer_membership, layered_bounds
 from leakscale.stats.mean_intervals.totals import SampleTotals
 
-__all__ = ["SAMPLES_MAX", "exact_coverage"]
+__all__ = ["DRAWS_MAX", "SAMPLES_MAX", "exact_coverage"]
 
 SAMPLES_MAX = 20_000_000
-"""Most compositions, or draw orders for `betting`, that are listed: about half a minute."""
+"""Most compositions that are listed: about half a minute."""
+
+DRAWS_MAX = 20_000_000
+"""Most draws in all the draw orders that are listed for `betting`, which bisects each order: about ten seconds."""
 
 _ROUNDING = 1e-12
 """A bound this close to the mean gap holds it: the two are equal but for the last digits."""
@@ -53,17 +57,16 @@ def exact_coverage(
             it. None: the smallest that holds the gaps of the population.
 
     Raises:
-        DesignError: If the sample is larger than the population, or a count is negative.
-        EnumerationError: If there are more than `SAMPLES_MAX` samples to list.
+        DesignError: If the sample is larger than the population, or a count is no whole number from 0.
+        EnumerationError: If there are more than `SAMPLES_MAX` samples to list, or orders of over `DRAWS_MAX` draws.
         ParameterError, UnsupportedMethodError: As `mean_ci`.
         ScoreError: If a gap lies outside [-1, 1] or off the lattice.
 
     A constant sample has a Wald interval of width 0, which covers only if the population is constant as well.
     """
-    require_method(method, alpha)
+    alpha = require_method(method, alpha)
     frame = _Frame.of(population, denominator)
-    if n < 1:
-        raise DesignError(f"the sample size is {n}; a sample has at least one parent")
+    n = parameters.count(n, "the sample size n", 1, error=DesignError)
     frame.design.require_sample(n)
     if frame.design.is_census(n) and vanishes_in_census(method):
         return 1.0
@@ -88,16 +91,22 @@ class _Frame:
     @classmethod
     def of(cls, population: Mapping[float, int], denominator: int | None) -> _Frame:
         """Order the gaps by size, the most frequent last, because its count follows from the others."""
-        if any(size < 0 for size in population.values()) or sum(population.values()) == 0:
-            raise DesignError(
-                "the population has a negative count or nobody in it; give each gap its number of parents"
+        if not isinstance(population, Mapping):
+            raise DesignError(f"the population is a {type(population).__name__}; pass a mapping of gaps to parents")
+        sizes = {
+            parameters.number(gap, "a gap of the population", -1, 1, error=ScoreError): parameters.count(
+                size, f"the number of parents with gap {gap}", error=DesignError
             )
-        present = sorted((size, gap) for gap, size in population.items() if size)
+            for gap, size in population.items()
+        }
+        if not any(sizes.values()):
+            raise DesignError("the population has nobody in it; give each gap its number of parents")
+        present = sorted((size, gap) for gap, size in sizes.items() if size)
         gaps = np.array([gap for _, gap in present], np.float64)
-        if not np.isfinite(gaps).all() or np.abs(gaps).max() > 1:
-            raise ScoreError("a gap of the population lies outside -1..1; gaps are differences of scores in 0..1")
-        scale = denominator or common_denominator(gaps)
-        return cls(on_lattice(gaps, scale), scale, [size for size, _ in present])
+        rounding = max(rounding_of(gap) for gap in population)
+        scale = common_denominator(gaps, rounding=rounding) if denominator is None else denominator
+        scale = parameters.count(scale, "denominator", 1)
+        return cls(on_lattice(gaps, scale, rounding=rounding), scale, [size for size, _ in present])
 
     @property
     def design(self) -> FinitePopulationDesign:
@@ -123,7 +132,8 @@ def _holds(bounds: MeanBounds, mean: float) -> NDArray[np.bool_]:
 
 
 def _coverage_over_orders(frame: _Frame, n: int, alpha: float) -> float:
-    _require_feasible(len(frame.sizes) ** n, "draw orders", "simulate the coverage of `betting` with `mean_bounds`")
+    remedy = "simulate the coverage of `betting` with `mean_bounds`"
+    _require_feasible(len(frame.sizes) ** n * n, "draws in all orders", remedy, limit=DRAWS_MAX)
     orders = np.array(list(itertools.product(range(len(frame.sizes)), repeat=n)))
     probabilities = np.ones(len(orders))
     for time in range(n):
@@ -136,6 +146,7 @@ def _coverage_over_orders(frame: _Frame, n: int, alpha: float) -> float:
     return max(1 - math.fsum(probabilities[possible][~_holds(bounds, frame.mean)]), 0.0)
 
 
-def _require_feasible(count: int, kind: str, remedy: str) -> None:
-    if count > SAMPLES_MAX:
-        raise EnumerationError(f"{count:,} {kind} are too many to list, the limit is {SAMPLES_MAX:,}; {remedy}")
+def _require_feasible(count: int, kind: str, remedy: str, *, limit: int = SAMPLES_MAX) -> None:
+    if count > limit:
+        size = f"{count:,}" if count < 10**15 else f"10^{len(str(count)) - 1}"
+        raise EnumerationError(f"{size} {kind} are too many to list, the limit is {limit:,}; {remedy}")

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
-from leakscale.stats.errors import ParameterError, UnsupportedMethodError
+from leakscale.stats.errors import UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
 from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds, mean_ci
@@ -111,7 +112,7 @@ def guardrail(
     """
     sample = gaps if isinstance(gaps, Gaps) else Gaps.of(gaps)
     require_bound(bound)
-    _require_thresholds(min_parents, min_nonzero)
+    min_parents, min_nonzero = _thresholds(min_parents, min_nonzero)
     bounded = mean_ci(sample, design, method=bound, alpha=alpha)
     wald = mean_ci(sample, design, method=WALD, alpha=alpha)
     reasons = [] if wald.state is IntervalState.CENSUS else _reasons(sample, min_parents, min_nonzero, wald)
@@ -128,7 +129,7 @@ def guardrail(
 
 
 def guardrail_bounds(
-    numerators: NDArray[np.int64],
+    numerators: ArrayLike,
     denominator: int,
     design: FinitePopulationDesign,
     *,
@@ -143,15 +144,16 @@ def guardrail_bounds(
         numerators: Whole numerators of the gaps, shape (samples, n), each row in its draw order.
     """
     require_bound(bound)
-    _require_thresholds(min_parents, min_nonzero)
+    min_parents, min_nonzero = _thresholds(min_parents, min_nonzero)
     wald = mean_bounds(numerators, denominator, design, method=WALD, alpha=alpha)
-    if design.is_census(numerators.shape[1]):
+    samples = np.asarray(numerators)
+    if design.is_census(samples.shape[1]):
         return wald
-    nonzero = np.count_nonzero(numerators, axis=1)
-    fires = (nonzero < min_nonzero) | (numerators.shape[1] < min_parents) | wald.is_degenerate
+    nonzero = np.count_nonzero(samples, axis=1)
+    fires = (nonzero < min_nonzero) | (samples.shape[1] < min_parents) | wald.is_degenerate
     if not fires.any():
         return wald
-    bounded = mean_bounds(numerators[fires], denominator, design, method=bound, alpha=alpha)
+    bounded = mean_bounds(samples[fires], denominator, design, method=bound, alpha=alpha)
     for whole, part in zip(wald, bounded, strict=True):
         whole[fires] = part
     return wald
@@ -177,8 +179,5 @@ def _reasons(sample: Gaps, min_parents: int, min_nonzero: int, wald: Interval) -
     return [reason for reason, holds in rules.items() if holds]
 
 
-def _require_thresholds(min_parents: int, min_nonzero: int) -> None:
-    if min(min_parents, min_nonzero) < 0:
-        raise ParameterError(
-            f"min_parents is {min_parents} and min_nonzero {min_nonzero}; thresholds are counts from 0"
-        )
+def _thresholds(min_parents: object, min_nonzero: object) -> tuple[int, int]:
+    return parameters.count(min_parents, "min_parents"), parameters.count(min_nonzero, "min_nonzero")

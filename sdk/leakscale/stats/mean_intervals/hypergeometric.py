@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln
 
-from leakscale.stats.errors import UnsupportedMethodError
+from leakscale.stats.errors import DesignError, UnsupportedMethodError
 
 __all__ = ["DENOMINATOR_MAX", "layer_counts", "layer_membership", "layered_bounds", "least_plausible_count"]
 
 DENOMINATOR_MAX = 32
 """Finest lattice: with 2q layers each layer gets alpha/(4q), and beyond this the interval is of no use to anybody."""
+
+POPULATION_MAX = 10**10
+"""Largest population: the logarithms of its factorials, and so the tails, keep six digits up to here."""
 
 _ROUNDING = 1e-10
 """A tail probability this close to its level, relatively, counts as equal to it, which keeps the count plausible."""
@@ -37,11 +40,7 @@ def layer_membership(numerators: NDArray[np.int64], denominator: int) -> NDArray
     Raises:
         UnsupportedMethodError: If the lattice is finer than `DENOMINATOR_MAX`.
     """
-    if denominator > DENOMINATOR_MAX:
-        raise UnsupportedMethodError(
-            f"gaps on a lattice of 1/{denominator} have too many layers for exact_hypergeometric, which takes up to "
-            f"1/{DENOMINATOR_MAX}; use betting"
-        )
+    _require_coarse(denominator)
     return (numerators[:, np.newaxis] >= np.arange(1 - denominator, denominator + 1)).astype(np.int64)
 
 
@@ -51,6 +50,7 @@ def layer_counts(numerators: NDArray[np.int64], denominator: int) -> NDArray[np.
     Raises:
         UnsupportedMethodError: If the lattice is finer than `DENOMINATOR_MAX`.
     """
+    _require_coarse(denominator)
     lattice = np.arange(-denominator, denominator + 1)
     membership = layer_membership(lattice, denominator)
     counts = np.stack([(numerators == gap).sum(axis=1) for gap in lattice], axis=1)
@@ -68,13 +68,29 @@ def layered_bounds(
 
     Returns:
         Lower and upper bounds, each of shape (samples,).
+
+    Raises:
+        DesignError: If the population is larger than `POPULATION_MAX`.
     """
+    if population_size is not None and population_size > POPULATION_MAX:
+        raise DesignError(
+            f"a population of {population_size:,} is beyond the {POPULATION_MAX:,} that exact_hypergeometric resolves; "
+            "pass None, the superpopulation"
+        )
     layers = counts.shape[1]
     level = alpha / (2 * layers)
     # A parent that does not reach a layer of D reaches the mirrored layer of -D.
     low = _least_mean(counts, n, population_size, level)
     high = -_least_mean(n - counts, n, population_size, level)
     return low, high
+
+
+def _require_coarse(denominator: int) -> None:
+    if denominator > DENOMINATOR_MAX:
+        raise UnsupportedMethodError(
+            f"gaps on a lattice of 1/{denominator} have too many layers for exact_hypergeometric, which takes up to "
+            f"1/{DENOMINATOR_MAX}; use betting"
+        )
 
 
 def _least_mean(counts: NDArray[np.int64], n: int, population_size: int | None, level: float) -> NDArray[np.float64]:

@@ -96,7 +96,7 @@ def _parts(gaps: Gaps, design: FinitePopulationDesign) -> list[_Part]:
     weights, names = design.weights, _names(gaps, design)
     parts = []
     for name, stratum in (design.strata or {}).items():
-        rows = names == name
+        rows = np.array([each == name for each in names], np.bool_)
         count = int(rows.sum())
         if count == 0:
             raise DesignError(f"stratum {name!r} has no sampled parent; sample each stratum, or merge it with another")
@@ -108,11 +108,11 @@ def _parts(gaps: Gaps, design: FinitePopulationDesign) -> list[_Part]:
     return parts
 
 
-def _names(gaps: Gaps, design: FinitePopulationDesign) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
+def _names(gaps: Gaps, design: FinitePopulationDesign) -> tuple[str, ...]:
     strata: Mapping[str, object] = design.strata or {}
     if gaps.strata is None:
         raise DesignError("the design has strata and the gaps name none; pass `strata=` to `paired_gap`")
     strangers = sorted(set(gaps.strata) - set(strata))
     if strangers:
         raise DesignError(f"stratum {strangers[0]!r} is not in the design; it has {', '.join(strata)}")
-    return np.array(gaps.strata, np.str_)
+    return gaps.strata
