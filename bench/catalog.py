@@ -19,7 +19,7 @@ from typing import Final
 
 from leakscale.models import Condition
 from leakscale.resources import catalog_folder
-from leakscale_server.core.construction import FamilySlot, construct, public_families
+from leakscale_server.core.building.construction import FamilySlot, construct, public_families
 from leakscale_server.core.shapes import Shape, parse_shape
 
 _SECONDS_BAR: Final = 60.0

@@ -28,7 +28,7 @@ from _hardened import docker_run_s
 from leakscale.models import Condition
 from leakscale.resources import catalog_folder
 from leakscale_sandbox.canonical import encode_rows, encode_value
-from leakscale_server.core.construction import FamilySlot, construct
+from leakscale_server.core.building.construction import FamilySlot, construct
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult

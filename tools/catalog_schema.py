@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from leakscale_server.core.json_schema import format_schema
+from leakscale_server.core.format.json_schema import format_schema
 
 TARGET = Path(__file__).parents[1] / "docs" / "catalog.schema.json"
 

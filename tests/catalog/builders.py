@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leakscale_server.catalog_audit.material import AuthorFile, Material, build_material, practice_recipe
-from leakscale_server.core.construction import Construction, RingForm
+from leakscale_server.core.building.construction import Construction, RingForm
 from leakscale_server.core.shapes import parse_shape
 
 CATALOGS = Path(__file__).parents[2] / "catalogs"

@@ -22,7 +22,7 @@ from leakscale_server.catalog_audit.prompts import check_prompts, count_tokens
 from leakscale_server.catalog_audit.regeneration import check_regeneration
 from leakscale_server.catalog_audit.secrecy import check_separation
 from leakscale_server.catalog_audit.structures import check_structures, structure
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
 
 from .builders import CATALOGS, an_author_file, spoilt, the_material, with_form
 

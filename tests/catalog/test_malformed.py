@@ -20,7 +20,7 @@ from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
 from leakscale_server.catalog_audit.material import Recipe, build_material, practice_recipe
 from leakscale_server.catalog_audit.proving import prove_all
 from leakscale_server.catalog_check.check import check_families, read_author_file
-from leakscale_server.core.rejections import Rejection
+from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.core.shapes import ShapeError
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
 

@@ -20,8 +20,8 @@ from leakscale.models import Condition, Ring
 from leakscale.prompts import choice_prompt
 from leakscale_sandbox.canonical import encode_value
 from leakscale_sandbox.preloaded import MODULE_NAMES
-from leakscale_server.core.construction import Construction, FamilySlot, RingForm, construct
-from leakscale_server.core.rendering import PLACEHOLDER
+from leakscale_server.core.building.construction import Construction, FamilySlot, RingForm, construct
+from leakscale_server.core.building.rendering import PLACEHOLDER
 from leakscale_server.core.shapes import Shape, parse_shape
 
 FILES = sorted((Path(__file__).parents[2] / "catalogs" / "python").glob("*.toml"))

@@ -21,7 +21,7 @@ from leakscale.models import Condition, Ring
 from leakscale.prompts import choice_prompt
 from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, RowOrders, open_connection, run_sql
 from leakscale_sandbox.verdicts import Limits, Verdict
-from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
 from leakscale_server.core.literals import plain_value
 from leakscale_server.core.shapes import Shape, parse_shape
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from leakscale_server.core.acceptance import Scoring
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
+from leakscale_server.core.judging.acceptance import Scoring
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.sandbox_pool import Execution, Verdict
 

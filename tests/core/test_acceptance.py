@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from leakscale.models import Ring
-from leakscale_server.core.acceptance import Accepted, Scoring, Utility, assess
-from leakscale_server.core.endings import name_ending
-from leakscale_server.core.faults import find_failure
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, Utility, assess
+from leakscale_server.core.judging.endings import name_ending
+from leakscale_server.core.judging.faults import find_failure
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 
 Grid = list[list[Execution]]

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from leakscale.models import Condition
-from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
 from leakscale_server.core.shapes import Shape
 
 PUBLIC = b"public seed, 16+"

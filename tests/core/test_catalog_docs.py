@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 
 from leakscale.models import Condition
 from leakscale.prompts import choice_prompt
-from leakscale_server.core.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.cell_types import annotation
-from leakscale_server.core.columns import Column
-from leakscale_server.core.construction import Construction, FamilySlot, construct
-from leakscale_server.core.given import read_given
-from leakscale_server.core.rejections import RejectionReason
-from leakscale_server.core.schema import GivenFixture, Table
+from leakscale_server.core.building.cell_types import annotation
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.given import read_given
+from leakscale_server.core.format.columns import Column
+from leakscale_server.core.format.schema import GivenFixture, Table
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.judging.rejections import RejectionReason
 from leakscale_server.core.shapes import ShapeError, parse_shape
 
 PAGE = (Path(__file__).parents[2] / "docs" / "catalog-format.md").read_text()

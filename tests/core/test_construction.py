@@ -15,8 +15,7 @@ import pytest
 
 from leakscale.models import Condition, Domain, Family, Ring
 from leakscale.prompts import choice_prompt
-from leakscale_server.core.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.construction import (
+from leakscale_server.core.building.construction import (
     Construction,
     FamilySlot,
     construct,
@@ -24,6 +23,7 @@ from leakscale_server.core.construction import (
     public_families,
     require_unique,
 )
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.shapes import Shape
 
 Scorer = Callable[[Construction], Scoring]

@@ -11,11 +11,11 @@ import pytest
 
 from leakscale.models import Condition, Ring
 from leakscale_sandbox.canonical_reader import decode_value
-from leakscale_server.core.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.construction import Construction, FamilySlot, construct
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.sql_script import ScriptError, read_inserts
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import ShapeError, parse_shape
-from leakscale_server.core.sql_script import ScriptError, read_inserts
 from leakscale_server.sandbox_pool import Execution, Verdict
 
 SQL_ROWS = [[(number, f"o'{number}", number * 1.5 + shift) for number in range(6)] for shift in range(8)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from leakscale_server.core.json_schema import format_schema
+from leakscale_server.core.format.json_schema import format_schema
 from leakscale_server.core.shapes import ShapeError, parse_shape
 
 ROOT = Path(__file__).parents[2]

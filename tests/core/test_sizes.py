@@ -9,9 +9,9 @@ import pytest
 
 from leakscale.models import Condition
 from leakscale_sandbox.wire import JOB_BYTES_MAX, DomainCode, encode_job
-from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
+from leakscale_server.core.checks.sizes import fixture_bytes_max
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
-from leakscale_server.core.sizes import fixture_bytes_max
 from leakscale_server.sandbox_pool import Limits
 
 PROGRAMS = {

@@ -277,7 +277,7 @@ def test_a_certificate_binds_what_is_published_in_each_ring(client: Client, worl
 
 def test_two_families_with_one_key_are_refused_at_the_start(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in two thousand full editions: its author hears of it before anything is certified."""
-    from leakscale_server.core import families
+    from leakscale_server.core.building import families
 
     original = families._build_part
 

@@ -14,8 +14,8 @@ import pytest
 
 from leakscale.models import Condition, Ring
 from leakscale.resources import catalog_folder
-from leakscale_server.core.construction import FamilySlot
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.building.construction import FamilySlot
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry

@@ -13,9 +13,9 @@ from leakscale.models import Domain, Family, Ring
 from leakscale.scoring import choice_index
 from leakscale_server.catalog_audit.findings import Finding, find
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
+from leakscale_server.core.format.schema import Shape
 from leakscale_server.core.literals import as_operand
-from leakscale_server.core.schema import Shape
 
 __all__ = ["check_answers", "check_compiler", "near_misses"]
 

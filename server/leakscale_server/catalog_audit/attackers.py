@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.special import logsumexp
 
 from leakscale_server.catalog_audit.features import Rows
-from leakscale_server.core.candidates import CANDIDATE_COUNT
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT
 
 __all__ = ["ATTACKERS", "Attacker"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
 
 __all__ = ["check_balance"]
 

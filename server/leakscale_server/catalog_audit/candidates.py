@@ -11,8 +11,8 @@ from leakscale.models import Domain, Family, Ring
 from leakscale.prompts import compact_answer
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.core.candidates import Candidates
-from leakscale_server.core.construction import Construction, require_unique
+from leakscale_server.core.building.construction import Construction, require_unique
+from leakscale_server.core.format.candidates import Candidates
 from leakscale_server.core.literals import plain_value, read_json
 
 __all__ = ["check_candidates", "check_names"]

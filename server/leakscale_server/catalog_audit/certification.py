@@ -11,9 +11,9 @@ from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Recipe
 from leakscale_server.catalog_audit.proving import prove_all
 from leakscale_server.catalog_audit.renaming import find_other_result
-from leakscale_server.core.acceptance import Utility
 from leakscale_server.core.commitments import fixtures_commitment
-from leakscale_server.core.rejections import Rejection
+from leakscale_server.core.judging.acceptance import Utility
+from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import SandboxPool, Verdict
 from leakscale_server.scorer.prover import Proof
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from leakscale.models import Family
-from leakscale_server.core.candidates import CANDIDATE_COUNT
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT
 
 __all__ = ["PublicFamily", "Rows", "read_features"]
 

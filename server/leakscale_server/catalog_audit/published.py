@@ -23,8 +23,8 @@ from leakscale_server.catalog_audit.features import PublicFamily
 from leakscale_server.catalog_audit.findings import Finding, find
 from leakscale_server.catalog_audit.material import AuthorFile, Material, Recipe
 from leakscale_server.catalog_audit.overlap import EarlierEdition
+from leakscale_server.core.building.construction import Construction
 from leakscale_server.core.commitments import public_digest, truth_leaf
-from leakscale_server.core.construction import Construction
 from leakscale_server.errors import NotFound
 from leakscale_server.registry.editions import Edition, EditionRegistry, SignedCertificate
 from leakscale_server.store.database import InsertOnlyDatabase, Row

@@ -16,7 +16,7 @@ from leakscale.models import Domain, Ring
 from leakscale_sandbox.canonical_reader import decode_value
 from leakscale_server.catalog_audit.findings import Finding, find
 from leakscale_server.catalog_audit.material import Recipe
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
 from leakscale_server.sandbox_pool import Job, SandboxPool, Verdict
 from leakscale_server.scorer.prover import PROOF_LIMITS
 

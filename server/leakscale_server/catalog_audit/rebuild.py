@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from leakscale_server.catalog_audit.material import Recipe, digest
-from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.building.construction import FamilySlot
 
 __all__ = ["main"]
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material, Recipe
-from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.building.construction import FamilySlot
 
 __all__ = ["RebuildError", "check_regeneration"]
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from leakscale.models import Ring
 from leakscale_sandbox.canonical_reader import Rows, decode_value
 from leakscale_server.catalog_audit.material import Recipe
-from leakscale_server.core.families import build_public_part
-from leakscale_server.core.faults import cells
+from leakscale_server.core.building.families import build_public_part
+from leakscale_server.core.judging.faults import cells
 from leakscale_server.sandbox_pool import Verdict
 from leakscale_server.scorer.prover import Proof
 

@@ -23,7 +23,7 @@ from leakscale_server.catalog_audit.attackers import ATTACKERS, Indices
 from leakscale_server.catalog_audit.features import PublicFamily, read_features
 from leakscale_server.catalog_audit.findings import Finding, find
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.core.candidates import CANDIDATE_COUNT
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT
 
 __all__ = ["Accuracy", "attack", "check_secrecy", "check_separation", "publish"]
 

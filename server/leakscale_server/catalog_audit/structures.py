@@ -16,8 +16,8 @@ from sqlglot import exp
 from leakscale.models import Domain, Ring
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.core.rendering import PLACEHOLDER
-from leakscale_server.core.schema import RESERVED_SLOT, Shape
+from leakscale_server.core.building.rendering import PLACEHOLDER
+from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 
 __all__ = ["check_structures", "structure"]
 

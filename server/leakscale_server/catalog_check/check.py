@@ -19,7 +19,7 @@ from leakscale_server.catalog_audit.proving import prove_all
 from leakscale_server.catalog_audit.purity import check_purity
 from leakscale_server.catalog_audit.renaming import find_other_result
 from leakscale_server.catalog_check.tables import RingTable, read_tables, reason_in_full
-from leakscale_server.core.acceptance import Accepted
+from leakscale_server.core.judging.acceptance import Accepted
 from leakscale_server.core.shapes import ShapeError, parse_shape
 from leakscale_server.sandbox_pool import SandboxPool
 from leakscale_server.scorer.prover import Proof

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 from leakscale.models import Ring
 from leakscale_sandbox.canonical_reader import Rows, canonical_text, decode_value
 from leakscale_server.catalog_check.excerpts import differing, excerpt
-from leakscale_server.core.acceptance import Accepted
-from leakscale_server.core.endings import name_ending
-from leakscale_server.core.faults import is_equal
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.judging.acceptance import Accepted
+from leakscale_server.core.judging.endings import name_ending
+from leakscale_server.core.judging.faults import is_equal
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 from leakscale_server.scorer.prover import Pass, Proof
 

@@ -15,7 +15,7 @@ from leakscale_server.catalog_check.check import read_author_file
 from leakscale_server.catalog_check.excerpts import excerpt
 from leakscale_server.catalog_cli.ending import JsonOption, ending_in_one_line, say_json, say_lines
 from leakscale_server.catalog_cli.files import find_shape
-from leakscale_server.core.construction import Construction, FamilySlot
+from leakscale_server.core.building.construction import Construction, FamilySlot
 
 __all__ = ["show"]
 

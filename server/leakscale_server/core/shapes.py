@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 from pydantic import ValidationError
 
-from leakscale_server.core.checks import find_problems
-from leakscale_server.core.locations import Lines, Path, find_lines
-from leakscale_server.core.problems import Problem
-from leakscale_server.core.rules import broken_rules, show
-from leakscale_server.core.schema import Shape
+from leakscale_server.core.checks.shape_checks import find_problems
+from leakscale_server.core.format.locations import Lines, Path, find_lines
+from leakscale_server.core.format.problems import Problem
+from leakscale_server.core.format.rules import broken_rules, show
+from leakscale_server.core.format.schema import Shape
 
 __all__ = ["Shape", "ShapeError", "parse_shape"]
 

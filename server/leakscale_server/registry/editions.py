@@ -12,7 +12,7 @@ from typing import Final
 
 from leakscale.digests import canonical_json
 from leakscale.models import Condition, Family, Ring
-from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
 from leakscale_server.registry.names import check_id

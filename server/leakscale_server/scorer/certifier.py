@@ -12,10 +12,10 @@ from typing import Any
 
 from leakscale.digests import canonical_json
 from leakscale.models import Domain, Ring
-from leakscale_server.core.acceptance import Accepted
+from leakscale_server.core.building.construction import Construction, RingForm
 from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
-from leakscale_server.core.construction import Construction, RingForm
-from leakscale_server.core.rejections import Rejection
+from leakscale_server.core.judging.acceptance import Accepted
+from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import BackendIdentity, SandboxPool
 from leakscale_server.scorer.prover import PROOF_LIMITS, FamilyRequest, Prover
 from leakscale_server.store.signing import Signer

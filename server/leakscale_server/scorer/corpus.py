@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from leakscale.models import Family, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
-from leakscale_server.core.construction import preservation_family
+from leakscale_server.core.building.construction import preservation_family
 from leakscale_server.core.shapes import Shape
 from leakscale_server.core.streams import Stream
 from leakscale_server.errors import Internal

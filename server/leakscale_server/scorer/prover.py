@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from leakscale.models import Ring
-from leakscale_server.core.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.construction import Construction, FamilySlot, RingForm, construct
-from leakscale_server.core.faults import find_failure, find_instability
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.building.construction import Construction, FamilySlot, RingForm, construct
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.judging.faults import find_failure, find_instability
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import Shape
 from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
 

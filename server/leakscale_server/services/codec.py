@@ -16,7 +16,7 @@ from leakscale.v1 import (
     experiment_service_pb2,
     resources_pb2,
 )
-from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import PAGE_SIZE_MAX
 from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate

@@ -12,7 +12,7 @@ from leakscale.v1 import (
     edition_service_pb2,
     edition_service_pb2_grpc,
 )
-from leakscale_server.core.construction import FamilySlot
+from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import FAMILIES_PER_PAGE
 from leakscale_server.registry.editions import Edition, EditionRegistry

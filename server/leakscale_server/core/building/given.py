@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from leakscale_server.core.columns import Column, GivenColumn
-from leakscale_server.core.fixtures import RECORDS, Cell, Data, Row
-from leakscale_server.core.schema import GivenFixture, Shape
-from leakscale_server.core.sql_script import ScriptError, read_inserts
-from leakscale_server.core.text import is_plain_text
+from leakscale_server.core.building.fixtures import RECORDS, Cell, Data, Row
+from leakscale_server.core.building.sql_script import ScriptError, read_inserts
+from leakscale_server.core.format.columns import Column, GivenColumn
+from leakscale_server.core.format.schema import GivenFixture, Shape
+from leakscale_server.core.format.text import is_plain_text
 
 __all__ = ["GivenError", "read_given", "read_json_text"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from leakscale.models import Ring
-from leakscale_server.core.endings import name_endings
-from leakscale_server.core.expected import Outputs
-from leakscale_server.core.faults import (
+from leakscale_server.core.building.expected import Outputs
+from leakscale_server.core.judging.endings import name_endings
+from leakscale_server.core.judging.faults import (
     cells,
     find_difference,
     find_failure,
@@ -25,7 +25,7 @@ from leakscale_server.core.faults import (
     find_unexpected,
     is_equal,
 )
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import JobResult, Verdict
 
 __all__ = ["Accepted", "Scoring", "Utility", "assess"]

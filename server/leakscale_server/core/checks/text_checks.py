@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from leakscale.models import Domain, Ring
-from leakscale_server.core.candidates import CANDIDATE_COUNT, JsonCandidates
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem
-from leakscale_server.core.program_checks import (
+from leakscale_server.core.building.rendering import PLACEHOLDER
+from leakscale_server.core.checks.program_checks import (
     WrittenProgram,
     bare_sql,
     check_braces,
     check_placeholders,
     check_program,
 )
-from leakscale_server.core.rendering import PLACEHOLDER
-from leakscale_server.core.schema import RESERVED_SLOT, Shape
-from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem
+from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
 __all__ = ["check_texts"]
 

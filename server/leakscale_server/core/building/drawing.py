@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from leakscale_server.core.columns import (
+from leakscale_server.core.format.columns import (
     BooleanColumn,
     ChoiceColumn,
     Column,

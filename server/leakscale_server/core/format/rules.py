@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem
-from leakscale_server.core.text import is_plain_text
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem
+from leakscale_server.core.format.text import is_plain_text
 
 __all__ = ["broken_rules", "show"]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from leakscale.models import Family, Ring
-from leakscale_server.core.assignment import GROUP_SIZE, truth_rank
-from leakscale_server.core.cell_types import Words
-from leakscale_server.core.expected import Outputs, expected_outputs
-from leakscale_server.core.families import (
+from leakscale_server.core.building.assignment import GROUP_SIZE, truth_rank
+from leakscale_server.core.building.cell_types import Words
+from leakscale_server.core.building.expected import Outputs, expected_outputs
+from leakscale_server.core.building.families import (
     PROTOCOL,
     FamilySlot,
     PublicPart,
@@ -29,11 +29,11 @@ from leakscale_server.core.families import (
     public_families,
     require_unique,
 )
-from leakscale_server.core.fixtures import Fixture, draw_data, write_fixture
-from leakscale_server.core.given import read_given
+from leakscale_server.core.building.fixtures import Fixture, draw_data, write_fixture
+from leakscale_server.core.building.given import read_given
+from leakscale_server.core.building.rendering import render_program
+from leakscale_server.core.format.schema import Shape
 from leakscale_server.core.literals import literal
-from leakscale_server.core.rendering import render_program
-from leakscale_server.core.schema import Shape
 from leakscale_server.core.streams import Stream
 
 __all__ = [

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 from leakscale.models import Ring
-from leakscale_server.core.endings import name_ending, name_endings
-from leakscale_server.core.expected import Outputs
-from leakscale_server.core.rejections import Rejection, RejectionReason
+from leakscale_server.core.building.expected import Outputs
+from leakscale_server.core.judging.endings import name_ending, name_endings
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import Execution, JobResult, Verdict
 
 __all__ = [

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from leakscale.models import Domain
-from leakscale_server.core.candidates import CANDIDATE_COUNT, JsonCandidates
-from leakscale_server.core.columns import GivenColumn
-from leakscale_server.core.expected import read_outputs
-from leakscale_server.core.fixtures import write_fixture
-from leakscale_server.core.given import GivenError, read_given
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem, all_columns
-from leakscale_server.core.schema import NO_ROWS, GivenFixture, Shape, names_file
-from leakscale_server.core.sizes import FIXTURE_BYTES_MAX
+from leakscale_server.core.building.expected import read_outputs
+from leakscale_server.core.building.fixtures import write_fixture
+from leakscale_server.core.building.given import GivenError, read_given
+from leakscale_server.core.checks.sizes import FIXTURE_BYTES_MAX
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates
+from leakscale_server.core.format.columns import GivenColumn
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem, all_columns
+from leakscale_server.core.format.schema import NO_ROWS, GivenFixture, Shape, names_file
 
 __all__ = ["check_given"]
 

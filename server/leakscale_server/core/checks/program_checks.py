@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from leakscale.models import Domain
-from leakscale_server.core.keywords import is_reserved
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem
-from leakscale_server.core.rendering import PLACEHOLDER
-from leakscale_server.core.schema import RESERVED_SLOT, Shape
-from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text
+from leakscale_server.core.building.rendering import PLACEHOLDER
+from leakscale_server.core.format.keywords import is_reserved
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem
+from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
 __all__ = ["WrittenProgram", "bare_sql", "check_braces", "check_placeholders", "check_program"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from leakscale.models import Domain
-from leakscale_server.core.cell_types import Words, annotation, named
-from leakscale_server.core.columns import Column, ReferenceColumn
+from leakscale_server.core.building.cell_types import Words, annotation, named
+from leakscale_server.core.format.columns import Column, ReferenceColumn
+from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.literals import Value, as_operand, literal
-from leakscale_server.core.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.streams import Stream
 
 __all__ = [

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
-from leakscale_server.core.columns import (
+from leakscale_server.core.format.columns import (
     BooleanColumn,
     ChoiceColumn,
     Column,

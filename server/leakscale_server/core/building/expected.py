@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_rows, encode_value
-from leakscale_server.core.cell_types import Words, named
-from leakscale_server.core.fixtures import rename_fields
-from leakscale_server.core.given import GivenError, read_json_text
-from leakscale_server.core.schema import GivenFixture, Shape
+from leakscale_server.core.building.cell_types import Words, named
+from leakscale_server.core.building.fixtures import rename_fields
+from leakscale_server.core.building.given import GivenError, read_json_text
+from leakscale_server.core.format.schema import GivenFixture, Shape
 
 __all__ = ["Outputs", "expected_outputs", "read_outputs"]
 

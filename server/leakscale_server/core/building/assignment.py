@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from leakscale_server.core.candidates import CANDIDATE_COUNT
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT
 from leakscale_server.core.streams import Stream
 
 __all__ = ["Permutation", "display_permutation", "identity_of_square", "truth_rank"]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from leakscale_server.core.grids import Amount, DateGrid, DecimalGrid, Integer, IntegerGrid, Strict
+from leakscale_server.core.format.grids import Amount, DateGrid, DecimalGrid, Integer, IntegerGrid, Strict
 
 __all__ = [
     "BooleanColumn",

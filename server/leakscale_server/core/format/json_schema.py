@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from leakscale_server.core.schema import NO_ROWS, Shape
+from leakscale_server.core.format.schema import NO_ROWS, Shape
 
 __all__ = ["format_schema"]
 

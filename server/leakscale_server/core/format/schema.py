@@ -12,9 +12,9 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from leakscale.models import Domain, Ring
-from leakscale_server.core.candidates import Candidates
-from leakscale_server.core.columns import Column, Name
-from leakscale_server.core.grids import Strict
+from leakscale_server.core.format.candidates import Candidates
+from leakscale_server.core.format.columns import Column, Name
+from leakscale_server.core.format.grids import Strict
 
 __all__ = [
     "FIXTURE_COUNTS",

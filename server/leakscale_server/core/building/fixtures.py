@@ -7,12 +7,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from leakscale_server.core.cell_types import Words, named, sql_type
-from leakscale_server.core.columns import Column, ParentColumn, ReferenceColumn
-from leakscale_server.core.drawing import Cell, draw_column
+from leakscale_server.core.building.cell_types import Words, named, sql_type
+from leakscale_server.core.building.drawing import Cell, draw_column
+from leakscale_server.core.building.rendering import find_column
+from leakscale_server.core.format.columns import Column, ParentColumn, ReferenceColumn
+from leakscale_server.core.format.schema import Records, Shape, Table
 from leakscale_server.core.literals import Plain, Value, plain_value
-from leakscale_server.core.rendering import find_column
-from leakscale_server.core.schema import Records, Shape, Table
 from leakscale_server.core.streams import Stream
 
 __all__ = ["RECORDS", "Cell", "Data", "Fixture", "Row", "draw_data", "rename_fields", "write_fixture"]

@@ -11,12 +11,12 @@ from typing import Final, TypeVar
 
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
 from leakscale.prompts import compact_answer
-from leakscale_server.core.assignment import GROUP_SIZE, Permutation, display_permutation, identity_of_square
-from leakscale_server.core.candidates import CANDIDATE_COUNT, draw_values
-from leakscale_server.core.cell_types import Words
+from leakscale_server.core.building.assignment import GROUP_SIZE, Permutation, display_permutation, identity_of_square
+from leakscale_server.core.building.cell_types import Words
+from leakscale_server.core.building.rendering import draw_other_words, draw_words, input_lines, render_text
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT, draw_values
+from leakscale_server.core.format.schema import Shape
 from leakscale_server.core.literals import Value, plain_value, python_literal
-from leakscale_server.core.rendering import draw_other_words, draw_words, input_lines, render_text
-from leakscale_server.core.schema import Shape
 from leakscale_server.core.streams import Stream
 
 __all__ = [

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from leakscale.models import Domain, Ring
-from leakscale_server.core.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
-from leakscale_server.core.column_checks import check_columns
-from leakscale_server.core.given_checks import check_given
-from leakscale_server.core.keywords import is_reserved
+from leakscale_server.core.building.rendering import PLACEHOLDER
+from leakscale_server.core.checks.column_checks import check_columns
+from leakscale_server.core.checks.given_checks import check_given
+from leakscale_server.core.checks.text_checks import check_texts
+from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
+from leakscale_server.core.format.keywords import is_reserved
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem, all_names, check_grid
+from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 from leakscale_server.core.literals import read_json
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem, all_names, check_grid
-from leakscale_server.core.rendering import PLACEHOLDER
-from leakscale_server.core.schema import RESERVED_SLOT, Shape
-from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text
-from leakscale_server.core.text_checks import check_texts
 
 __all__ = ["find_problems"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from leakscale_server.core.columns import Column, inner_columns
-from leakscale_server.core.grids import DateGrid, DecimalGrid, IntegerGrid
-from leakscale_server.core.locations import Path
-from leakscale_server.core.schema import Shape
+from leakscale_server.core.format.columns import Column, inner_columns
+from leakscale_server.core.format.grids import DateGrid, DecimalGrid, IntegerGrid
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.schema import Shape
 
 __all__ = ["Phrase", "Problem", "all_columns", "all_names", "check_grid"]
 

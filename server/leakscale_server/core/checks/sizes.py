@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from leakscale_server.core.columns import (
+from leakscale_server.core.building.rendering import find_column
+from leakscale_server.core.format.columns import (
     ChoiceColumn,
     Column,
     JsonColumn,
@@ -16,8 +17,7 @@ from leakscale_server.core.columns import (
     TextColumn,
     TokensColumn,
 )
-from leakscale_server.core.rendering import find_column
-from leakscale_server.core.schema import Shape
+from leakscale_server.core.format.schema import Shape
 
 __all__ = ["FIXTURE_BYTES_MAX", "fixture_bytes_max"]
 

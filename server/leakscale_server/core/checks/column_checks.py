@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Final
 
 from leakscale.models import Domain
-from leakscale_server.core.columns import (
+from leakscale_server.core.building.rendering import find_column
+from leakscale_server.core.checks.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
+from leakscale_server.core.format.columns import (
     BooleanColumn,
     ChoiceColumn,
     Column,
@@ -21,12 +23,10 @@ from leakscale_server.core.columns import (
     TextColumn,
     TokensColumn,
 )
-from leakscale_server.core.locations import Path
-from leakscale_server.core.problems import Phrase, Problem, all_columns, all_names, check_grid
-from leakscale_server.core.rendering import find_column
-from leakscale_server.core.schema import Shape
-from leakscale_server.core.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
-from leakscale_server.core.text import PLAIN_TEXT_RULE, is_plain_text, stays_composed
+from leakscale_server.core.format.locations import Path
+from leakscale_server.core.format.problems import Phrase, Problem, all_columns, all_names, check_grid
+from leakscale_server.core.format.schema import Shape
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text, stays_composed
 
 __all__ = ["check_columns"]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from leakscale_server.core.grids import Amount, DateGrid, DecimalGrid, Integer, IntegerGrid, Strict
+from leakscale_server.core.format.grids import Amount, DateGrid, DecimalGrid, Integer, IntegerGrid, Strict
 from leakscale_server.core.literals import Value, read_json
 from leakscale_server.core.streams import Stream
 

@@ -1,0 +1,1 @@
+"""Families from seeds: public tasks, programs, fixtures and what they must return."""

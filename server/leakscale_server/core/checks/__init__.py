@@ -1,0 +1,1 @@
+"""Rules of a shape file that take more than one field to tell."""

@@ -1,0 +1,1 @@
+"""The acceptance rule over two passes, and what a rejection may say."""
