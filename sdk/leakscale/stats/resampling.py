@@ -106,11 +106,11 @@ class SumDistribution:
     probabilities: NDArray[np.float64]
     """Of each lattice point, shape (points,); the sum is 1 within rounding."""
 
-    def at_most(self, thresholds: NDArray[np.int64]) -> NDArray[np.float64]:
+    def at_most(self, thresholds: NDArray[Any]) -> NDArray[np.float64]:
         """Return P(total <= threshold) for each threshold."""
         cumulative = np.concatenate(([0.0], np.cumsum(self.probabilities)))
         places = (thresholds - self.first) // self.step + 1
-        return cumulative[np.clip(places, 0, self.probabilities.size)]
+        return cumulative[np.clip(places, 0, self.probabilities.size).astype(np.int64)]
 
     @property
     def support(self) -> NDArray[np.int64]:
