@@ -233,3 +233,20 @@ def test_an_interaction_of_one_model_with_itself_is_refused(models: tuple[str, s
     """Equal names fell together to one weight, and a part of the contrast was printed as the whole."""
     with pytest.raises(DesignError, match="twice; an interaction compares two different"):
         interaction_contrast(two_by_two(), models=models, domains=domains, method="exact")
+
+
+def test_scale_of_the_counts_changes_no_summary() -> None:
+    """Means over models multiply the denominators of all their outcomes."""
+    cells = two_by_two(families=12)
+    factors = [10**14, 10**13, 10**14 + 7, 10**13 + 3]
+    scaled = {
+        key: tuple(Outcomes(one.base * factor, one.adapted * factor, one.draws * factor) for one in pair)
+        for (key, pair), factor in zip(cells.items(), factors, strict=True)
+    }
+
+    large = crossed_summary(scaled, method="percentile", n_resamples=100, seed=1)  # type: ignore[arg-type]
+    plain = crossed_summary(cells, method="percentile", n_resamples=100, seed=1)
+
+    for key, effect in plain.cells.items():
+        assert large.cells[key].low == pytest.approx(effect.low, abs=1e-12)
+    assert large.grand_mean.high == pytest.approx(plain.grand_mean.high, abs=1e-12)

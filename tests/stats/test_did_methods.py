@@ -427,16 +427,26 @@ def test_whole_numbers_decide_ties_of_clusters_of_unequal_size() -> None:
     assert found == below
 
 
-def test_ties_are_decided_alike_at_any_scale() -> None:
-    """Cross products of totals leave 64 bits before the totals do."""
-    labels = labels_in_turn(an_outcomes(families=40), an_outcomes(families=43), 9)
-    small = an_outcomes(families=40, seed=1), an_outcomes(families=43, lift=0.3, seed=2)
-    c0, c2 = (Outcomes(one.base * 10**8, one.adapted * 10**8, one.draws * 10**8) for one in small)
+@pytest.mark.parametrize("factors", [(10**6, 10**6), (10**14, 10**13), (7 * 10**13 + 1, 2 * 10**14 + 7)])
+@pytest.mark.parametrize(
+    ("method", "layout"),
+    [(method, layout) for method in [*SIMULATED, "exact"] for layout in ("families", "strata", "cluster")][:-1],
+)
+def test_scale_of_the_counts_changes_nothing(method: str, layout: str, factors: tuple[int, int]) -> None:
+    """Fresh forms with missing ones have a common denominator of billions, whose products leave 64 bits."""
+    small = an_outcomes(families=37, seed=1), an_outcomes(families=43, lift=0.3, seed=2)
+    labels: dict[str, Any] = {} if layout == "families" else {layout: labels_in_turn(*small, 9)}
+    c0, c2 = (
+        Outcomes([int(x) * factor for x in one.base], [int(x) * factor for x in one.adapted], one.draws * factor)
+        for one, factor in zip(small, factors, strict=True)
+    )
 
-    large = difference_in_differences(c0, c2, method="bca", n_resamples=500, seed=1, cluster=labels).effect
-    effect = difference_in_differences(*small, method="bca", n_resamples=500, seed=1, cluster=labels).effect
+    large = difference_in_differences(c0, c2, method=method, n_resamples=300, seed=1, **labels)
+    plain = difference_in_differences(*small, method=method, n_resamples=300, seed=1, **labels)
 
-    assert bounds(large) == pytest.approx(bounds(effect), abs=1e-12)
+    for name in ("effect", "c0_drift", "c2_change"):
+        assert bounds(getattr(large, name)) == pytest.approx(bounds(getattr(plain, name)), abs=1e-12)
+        assert getattr(large, name).standard_error == pytest.approx(getattr(plain, name).standard_error, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", [*SIMULATED, "exact"])
@@ -450,3 +460,51 @@ def test_bounds_that_fall_on_one_value_are_no_interval(method: str) -> None:
     assert change.state is IntervalState.COLLAPSED
     assert change.is_degenerate
     assert "no interval: both quantiles" in str(change)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "studentized", "exact"])
+@pytest.mark.parametrize("scale", [10**6, 10**8, 10**14])
+def test_unit_of_the_draws_changes_no_interval(method: str, scale: int) -> None:
+    """Counts over 3,000,000,000 draws gave an effect of +50 points an interval from -27 to -16."""
+    rng = np.random.Generator(np.random.PCG64(3))
+    counts = [rng.integers(0, 33, size) for size in (31, 31, 28, 28)]
+
+    plain, wide = (
+        difference_in_differences(
+            Outcomes(counts[0] * unit, counts[1] * unit, 32 * unit),
+            Outcomes(counts[2] * unit, counts[3] * unit, 32 * unit),
+            method=method,
+            seed=None if method == "exact" else 1,
+            n_resamples=300,
+        )
+        for unit in (1, scale)
+    )
+
+    for name in ("effect", "c0_drift", "c2_change"):
+        expected, found = getattr(plain, name), getattr(wide, name)
+        assert (found.estimate, found.low, found.high) == pytest.approx(
+            (expected.estimate, expected.low, expected.high), abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca", "studentized"])
+@pytest.mark.parametrize("form_count", [20, 25, 40])
+def test_many_forms_with_some_missing_keep_their_effect_inside_the_interval(method: str, form_count: int) -> None:
+    """The draws are then the least common multiple of 1..K, far beyond 32 bits, and squares of it beyond 64."""
+    rng = np.random.Generator(np.random.PCG64(4))
+    base, adapted = (rng.integers(0, 2, (60, form_count)).astype(float) for _ in range(2))
+    missing = np.arange(60)[:, None] % form_count < np.arange(form_count)
+    base[missing] = adapted[missing] = np.nan
+    changes = np.nanmean(adapted, axis=1) - np.nanmean(base, axis=1)
+
+    result = difference_in_differences(
+        Outcomes.from_forms(base[:30], adapted[:30]),
+        Outcomes.from_forms(base[30:], adapted[30:]),
+        method=method,
+        seed=1,
+        n_resamples=400,
+    )
+
+    assert result.effect.estimate == pytest.approx(changes[30:].mean() - changes[:30].mean(), abs=1e-12)
+    assert result.effect.low < result.effect.estimate < result.effect.high
+    assert 0.1 < result.effect.half_width < 0.6

@@ -6,6 +6,7 @@ rank of ties; Efron 1982 (studentized, "bootstrap-t").
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from scipy import special
 
 from leakscale.stats.exposure.resampling_units import Quantity, ResamplingUnits
 from leakscale.stats.resampling import resampled_rows, resampled_sums
+from leakscale.stats.wide_integers import largest, widened
 
 __all__ = ["Bounds", "Replicates", "bca", "percentile", "replicates", "share_below", "studentized"]
 
@@ -35,7 +37,7 @@ class Replicates:
     """What every resample added up to."""
 
     units: ResamplingUnits
-    totals: NDArray[np.int64]
+    totals: NDArray[Any]
     """Change and families of C0, change and families of C2: shape (resamples, 4)."""
     spread: NDArray[np.float64] | None
     """Sums over the groups of n / (n - 1) times the cross products of the drawn rows, centred in their group: shape
@@ -48,11 +50,11 @@ class Replicates:
         """
         change0, families0, change2, families2 = self.totals.T
         if self.units.has_fixed_sizes:
-            w0, w2, m = self.units.weights(quantity)
-            return w0 * change0 + w2 * change2, m
+            return self.units.weighted(quantity, change0, change2), self.units.weights(quantity)[2]
         sign0, sign2 = quantity.value
         draws0, draws2 = self.units.draws
-        return sign0 * change0 / (families0 * draws0) + sign2 * change2 / (families2 * draws2), 1
+        shares = sign0 * change0 / (families0 * draws0) + sign2 * change2 / (families2 * draws2)
+        return shares.astype(np.float64, copy=False), 1
 
     def standard_errors(self, quantity: Quantity) -> NDArray[np.float64]:
         """Return the standard error that each resample would have reported, shape (resamples,)."""
@@ -79,8 +81,9 @@ def replicates(
     """Draw each group `n_resamples` times, in the order of the groups."""
     if with_spread:
         return _with_spread(units, n_resamples, rng)
-    totals = np.zeros((n_resamples, 4), np.int64)
-    for group in units.groups:
+    groups = _ready(units.groups, 1)
+    totals = np.zeros((n_resamples, 4), groups[0].dtype)
+    for group in groups:
         moving = np.ptp(group, axis=0) > 0
         totals += np.where(moving, 0, group[0] * group.shape[0])
         if moving.sum() > 1:
@@ -92,19 +95,26 @@ def replicates(
 
 
 def _with_spread(units: ResamplingUnits, n_resamples: int, rng: np.random.Generator) -> Replicates:
-    totals = np.zeros((n_resamples, 4), np.int64)
+    groups = _ready(units.groups, 2)
+    totals = np.zeros((n_resamples, 4), groups[0].dtype)
     spread = np.zeros((n_resamples, 4, 4))
     first, second = np.triu_indices(4)
-    for group in units.groups:
+    for group in groups:
         n = group.shape[0]
         drawn = resampled_rows(np.hstack((group, group[:, first] * group[:, second])), n_resamples, rng)
         sums, products = drawn[:, :4], drawn[:, 4:]
         totals += sums
         # n * sum(ab) - sum(a) * sum(b) in whole numbers: exactly zero where all drawn units are equal.
-        centred = (n * products - sums[:, first] * sums[:, second]) / max(n - 1, 1)
+        centred = ((n * products - sums[:, first] * sums[:, second]) / max(n - 1, 1)).astype(np.float64, copy=False)
         spread[:, first, second] += centred
         spread[:, second, first] += np.where(first == second, 0, centred)
     return Replicates(units, totals, spread)
+
+
+def _ready(groups: Sequence[NDArray[np.int64]], power: int) -> list[NDArray[Any]]:
+    """Return the groups in numbers that hold totals of resamples, or products of two such totals."""
+    reach = 2 * sum(group.shape[0] * largest(group) for group in groups) ** power
+    return [widened(group, reach) for group in groups]
 
 
 def percentile(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
@@ -130,17 +140,15 @@ def share_below(drawn: Replicates, quantity: Quantity) -> float:
     """
     numerators, sizes = _ratios(drawn.totals, drawn.units, quantity)
     estimate, size = _ratios(np.array([drawn.units.totals]), drawn.units, quantity)
-    largest = max(int(np.abs(numerators).max()) * int(size[0]), abs(int(estimate[0])) * int(sizes.max()))
-    if largest >= 1 << 62:
-        numerators, sizes = numerators.astype(object), sizes.astype(object)
-    moved = numerators * int(size[0]) - int(estimate[0]) * sizes
+    reach = (largest(numerators) + 1) * int(size[0]) + (abs(int(estimate[0])) + 1) * largest(sizes)
+    moved = widened(numerators, reach) * int(size[0]) - int(estimate[0]) * widened(sizes, reach)
     return float((np.count_nonzero(moved < 0) + np.count_nonzero(moved <= 0)) / (2 * moved.size))
 
 
 def _ratios(totals: NDArray[np.int64], units: ResamplingUnits, quantity: Quantity) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the quantity of each row of totals as numerator and denominator, both over the same whole factor."""
-    largest = int(np.abs(totals).max()) ** 2 * max(units.draws)
-    change0, families0, change2, families2 = (totals if largest < 1 << 61 else totals.astype(object)).T
+    reach = 2 * (largest(totals) + 1) ** 2 * max(units.draws)
+    change0, families0, change2, families2 = widened(totals, reach).T
     (sign0, sign2), (draws0, draws2) = quantity.value, units.draws
     return sign0 * change0 * families2 * draws2 + sign2 * change2 * families0 * draws0, families0 * families2
 
@@ -162,7 +170,7 @@ def studentized(drawn: Replicates, quantity: Quantity, alpha: float) -> Bounds:
     """
     estimate, error = drawn.units.estimate(quantity), analytic_error(drawn.units, quantity)
     values, denominator = drawn.values(quantity)
-    moved, errors = values / denominator - estimate, drawn.standard_errors(quantity)
+    moved, errors = (values / denominator).astype(np.float64) - estimate, drawn.standard_errors(quantity)
     moved = np.where(np.abs(moved) < 1e-12, 0.0, moved)
     ratios = np.where(errors > 0, moved / np.where(errors > 0, errors, 1.0), np.sign(moved) * _FAR)
     low, high = np.quantile(ratios, (alpha / 2, 1 - alpha / 2))
@@ -183,6 +191,8 @@ def _acceleration(units: ResamplingUnits, quantity: Quantity) -> float:
 
 def _quantiles(drawn: Replicates, quantity: Quantity, levels: tuple[float, float]) -> Bounds:
     values, denominator = drawn.values(quantity)
+    if values.dtype == object:
+        values, denominator = (values / denominator).astype(np.float64), 1
     low, high = np.quantile(values, levels)
     spread = np.std(values, ddof=1)
     return Bounds(float(low) / denominator, float(high) / denominator, float(spread) / denominator)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from leakscale.stats.errors import PairingError
 from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.resampling import resampled_rows
+from leakscale.stats.wide_integers import whole_total
 
 __all__ = ["JointChanges", "joint_changes"]
 
@@ -48,9 +49,9 @@ class JointChanges:
     @property
     def means(self) -> tuple[Fraction, ...]:
         """Mean change of accuracy in each outcome, exactly."""
-        totals = self.changes.sum(axis=0)
+        totals = [whole_total(column) for column in self.changes.T]
         sizes = zip(self.family_counts, self.draws, strict=True)
-        return tuple(Fraction(int(total), count * draws) for total, (count, draws) in zip(totals, sizes, strict=True))
+        return tuple(Fraction(total, count * draws) for total, (count, draws) in zip(totals, sizes, strict=True))
 
     @property
     def covariance(self) -> NDArray[np.float64]:
@@ -73,9 +74,9 @@ class JointChanges:
         width = len(self.draws)
         if self.is_complete:
             totals = resampled_rows(self.changes, n_resamples, rng)
-            return np.asarray(totals / (self.changes.shape[0] * np.array(self.draws)))
+            return np.asarray(totals / (self.changes.shape[0] * np.array(self.draws)), np.float64)
         totals = resampled_rows(np.hstack((self.changes, self.present.astype(np.int64))), n_resamples, rng)
-        return np.asarray(totals[:, :width] / (np.maximum(totals[:, width:], 1) * np.array(self.draws)))
+        return np.asarray(totals[:, :width] / (np.maximum(totals[:, width:], 1) * np.array(self.draws)), np.float64)
 
     def contributions(self, weights: Sequence[Fraction]) -> tuple[NDArray[Any], int]:
         """Return how much each family moves the weighted sum of means, as whole numerators and their denominator.

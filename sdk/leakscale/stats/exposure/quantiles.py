@@ -8,6 +8,7 @@ import numpy as np
 
 from leakscale.stats.intervals import IntervalState
 from leakscale.stats.resampling import SumDistribution
+from leakscale.stats.wide_integers import widened
 
 __all__ = ["difference_bounds", "state_of_bounds", "sum_bounds"]
 
@@ -37,13 +38,15 @@ def difference_bounds(
     The weighted difference can have millions of lattice points when the conditions differ in size, so its distribution
     is never formed: a bisection over whole thresholds asks for one cumulative probability at a time.
     """
-    minus_points = w_minus * minus.support
+    plus_ends, minus_ends = ([int(total.support[end]) for end in (0, -1)] for total in (plus, minus))
+    reach = 2 * (w_plus + w_minus) * (1 + max(map(abs, plus_ends + minus_ends)))
+    minus_points = w_minus * widened(minus.support, reach)
 
     def at_most(threshold: int) -> float:
         return float(minus.probabilities @ plus.at_most((threshold + minus_points) // w_plus))
 
-    first = w_plus * int(plus.support[0]) - int(minus_points[-1])
-    last = w_plus * int(plus.support[-1]) - int(minus_points[0])
+    first = w_plus * plus_ends[0] - w_minus * minus_ends[1]
+    last = w_plus * plus_ends[1] - w_minus * minus_ends[0]
     low = _first_reaching(at_most, alpha / 2 - _TIE, first, last)
     # P(X >= t) >= a is P(X <= t - 1) <= 1 - a, so the greatest such t is the first that exceeds 1 - a.
     high = _first_reaching(at_most, 1 - alpha / 2 + _TIE, first, last)

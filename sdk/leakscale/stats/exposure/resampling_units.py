@@ -9,6 +9,7 @@ Source: LeakScale E.1 (families, C0 and C2 apart); METHODS 13.5 (shapes as clust
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from leakscale.stats.errors import DesignError
 from leakscale.stats.exposure.labels import Labels, read_labels
 from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.intervals import IntervalState
+from leakscale.stats.wide_integers import largest, whole_total, widened
 
 __all__ = ["Quantity", "ResamplingUnits", "resampling_units"]
 
@@ -52,7 +54,7 @@ class ResamplingUnits:
     @property
     def totals(self) -> tuple[int, int, int, int]:
         """Change and families of C0, change and families of C2, over all units."""
-        change0, families0, change2, families2 = (int(total) for total in np.concatenate(self.groups).sum(axis=0))
+        change0, families0, change2, families2 = (whole_total(column) for column in np.concatenate(self.groups).T)
         return change0, families0, change2, families2
 
     @property
@@ -64,8 +66,14 @@ class ResamplingUnits:
         """Return w0, w2 and m such that the quantity is (w0 * change in C0 + w2 * change in C2) / m, exactly."""
         (sign0, sign2), (_, families0, _, families2) = quantity.value, self.totals
         size0, size2 = families0 * self.draws[0], families2 * self.draws[1]
-        m = int(np.lcm.reduce([size for sign, size in ((sign0, size0), (sign2, size2)) if sign]))
+        m = math.lcm(*(size for sign, size in ((sign0, size0), (sign2, size2)) if sign))
         return (sign0 * (m // size0) if sign0 else 0), (sign2 * (m // size2) if sign2 else 0), m
+
+    def weighted(self, quantity: Quantity, change0: NDArray[Any], change2: NDArray[Any]) -> NDArray[Any]:
+        """Return w0 * change0 + w2 * change2 of many totals, exactly, whatever the weights."""
+        w0, w2, _ = self.weights(quantity)
+        reach = abs(w0) * (largest(change0) + 1) + abs(w2) * (largest(change2) + 1)
+        return np.asarray(w0 * widened(change0, reach) + w2 * widened(change2, reach))
 
     def numerator(self, quantity: Quantity) -> int:
         """Return the whole number that, over the m of `weights`, is the estimate."""
@@ -84,8 +92,8 @@ class ResamplingUnits:
         total over a resample is the quantity itself; otherwise it is a ratio, linearized at the data.
         """
         if self.has_fixed_sizes:
-            w0, w2, m = self.weights(quantity)
-            return tuple(w0 * group[:, 0] + w2 * group[:, 2] for group in self.groups), m
+            _, _, m = self.weights(quantity)
+            return tuple(self.weighted(quantity, group[:, 0], group[:, 2]) for group in self.groups), m
         (sign0, sign2), (change0, families0, change2, families2) = quantity.value, self.totals
         scale0, scale2 = families0**2 * self.draws[0], families2**2 * self.draws[1]
         parts = []
@@ -98,7 +106,7 @@ class ResamplingUnits:
     def deviations(self, quantity: Quantity) -> tuple[NDArray[np.float64], ...]:
         """Return the contributions less the mean of their group, as shares: shape (units,), one array a group."""
         parts, denominator = self.contributions(quantity)
-        shares = [(part / denominator).astype(np.float64) for part in parts]
+        shares = [(widened(part, denominator) / denominator).astype(np.float64) for part in parts]
         return tuple(part - part.mean() for part in shares)
 
     def state(self, quantity: Quantity) -> IntervalState:
