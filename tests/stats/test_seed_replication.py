@@ -46,7 +46,12 @@ def test_spread_beyond_the_tolerance_is_not_stable() -> None:
         (RUNS, {"registered_seed": "s0", "judged_form": "fresh"}, ParameterError, "'fresh' is not among"),
         (RUNS, {"registered_seed": "s0", "tolerance": 0.0}, ParameterError, "above 0"),
         ({**RUNS, "s3": {"public": 0.4}}, {"registered_seed": "s0"}, ParameterError, "report all of them"),
-        ({**RUNS, "s3": {"public": math.nan, "deep": 0.1}}, {"registered_seed": "s0"}, ParameterError, "pass a finite number"),
+        (
+            {**RUNS, "s3": {"public": math.nan, "deep": 0.1}},
+            {"registered_seed": "s0"},
+            ParameterError,
+            "pass a finite number",
+        ),
     ],
 )
 def test_seeds_cannot_be_dropped(
