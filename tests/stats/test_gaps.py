@@ -195,6 +195,13 @@ def test_denominator_that_is_none_is_refused(denominator: Any) -> None:
         Gaps.of([0.0], denominator=denominator)
 
 
+@pytest.mark.parametrize("rows", [[0.0], [2], [-3], [True], [[0]], "0"])
+def test_rows_that_are_no_places_are_refused(rows: Any) -> None:
+    """A mask of another length would take the wrong parents."""
+    with pytest.raises(ParameterError, match="row"):
+        Gaps(np.array([1, 0]), 1).take(rows)
+
+
 @pytest.mark.parametrize("values", [[1e300], ["0.5"], [[1], [1, 2]], [1j], None])
 def test_what_is_no_list_of_gaps_is_refused(values: Any) -> None:
     """A bare numpy error names neither the subject nor the next step."""

@@ -70,6 +70,8 @@ def test_pooled_outcomes_keep_families_apart() -> None:
 
     assert pooled.family_count == 7
     assert pooled.changes.tolist() == [*sql.changes.tolist(), *python.changes.tolist()]
+    with pytest.raises(OutcomeError, match="a part is a list"):
+        Outcomes.pooled([sql, python])  # type: ignore[arg-type]
     with pytest.raises(OutcomeError, match="cannot be pooled"):
         Outcomes.pooled(sql, Outcomes([1], [2], 16))
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leakscale.stats import parameters
-from leakscale.stats.errors import DesignError, EmptySampleError, ScoreError
+from leakscale.stats.errors import DesignError, EmptySampleError, ParameterError, ScoreError
 from leakscale.stats.lattice import FINEST, common_denominator, on_lattice, rounding_of
 from leakscale.stats.wide_integers import INT64_MAX, largest, whole_total
 
@@ -157,11 +157,23 @@ class Gaps:
 
         Raises:
             EmptySampleError: If no parent is left.
+            ParameterError: If the rows are neither whole numbers below the count of parents nor a mask.
         """
-        places = np.arange(self.count)[np.asarray(rows)]
+        places = self._places(rows)
         strata = None if self.strata is None else tuple(self.strata[place] for place in places)
         originals = None if self.original_numerators is None else self.original_numerators[places]
         return Gaps(self.numerators[places], self.denominator, strata, originals)
+
+    def _places(self, rows: ArrayLike) -> NDArray[np.int64]:
+        given = np.asarray(rows)
+        if given.dtype == np.bool_ and given.shape == (self.count,):
+            return np.flatnonzero(given)
+        places = parameters.whole_numbers(rows, "rows")
+        if given.dtype == np.bool_ or places.ndim != 1 or (places.size and not -self.count <= places.min()):
+            raise ParameterError(f"rows have shape {given.shape}; pass places, or a mask of shape ({self.count},)")
+        if places.size and places.max() >= self.count:
+            raise ParameterError(f"row {places.max()} is none of 0..{self.count - 1}; count rows from 0")
+        return np.arange(self.count)[places]
 
     def mirrored(self) -> Gaps:
         """Return the gaps with their signs exchanged, as if original and fresh forms had changed places."""

@@ -110,7 +110,7 @@ class SumDistribution:
         """Return P(total <= threshold) for each threshold."""
         cumulative = np.concatenate(([0.0], np.cumsum(self.probabilities)))
         places = (thresholds - self.first) // self.step + 1
-        return cumulative[np.clip(places, 0, self.probabilities.size).astype(np.int64)]
+        return np.asarray(cumulative[np.clip(places, 0, self.probabilities.size).astype(np.int64)])
 
     @property
     def support(self) -> NDArray[np.int64]:

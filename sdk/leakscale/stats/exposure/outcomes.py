@@ -116,6 +116,8 @@ class Outcomes:
         """
         if not parts:
             raise EmptyCellError("no outcomes to pool; pass at least one")
+        if strangers := [part for part in parts if not isinstance(part, Outcomes)]:
+            raise OutcomeError(f"a part is a {type(strangers[0]).__name__}; pass `Outcomes`, one argument each")
         draw_counts = sorted({part.draws for part in parts})
         if len(draw_counts) > 1:
             raise OutcomeError(f"outcomes with {draw_counts} draws cannot be pooled; bank each with the same number")
