@@ -26,7 +26,7 @@ from leakscale.stats.exposure.leave_one_out import LeaveOneGroupOut, leave_one_g
 from leakscale.stats.exposure.marginals import Marginals, marginals
 from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.exposure.profiles import FamilyProfile, Quartiles, family_profile
-from leakscale.stats.gaps import Gaps, paired_gap
+from leakscale.stats.gaps import Gaps
 from leakscale.stats.identification.claims import Claim, ClaimVerdict, claim_rule
 from leakscale.stats.identification.control_banks import (
     ControlBankSize,
@@ -60,6 +60,7 @@ from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds
 from leakscale.stats.mean_intervals.exact_coverage import exact_coverage
 from leakscale.stats.mean_intervals.guardrails import Guardrail, GuardrailReason, guardrail, guardrail_bounds
 from leakscale.stats.multiplicity import ADJUSTMENTS, adjust_pvalues
+from leakscale.stats.pairing import paired_gap
 from leakscale.stats.planning.audit_sizes import AuditSize, approximate_power, size_for
 from leakscale.stats.planning.budgets import BudgetCurve, BudgetPoint, budget_curve
 from leakscale.stats.planning.detection import RULES, DetectionRate, detection_rate
