@@ -169,6 +169,12 @@ def test_rules_out_of_an_array_are_written_as_json(name: str) -> None:
     assert json.dumps(found.to_dict(), allow_nan=False)
 
 
+def test_weights_whose_squares_leave_the_doubles_are_refused() -> None:
+    """A deviation of infinity is no error bar."""
+    with pytest.raises(StatisticsError, match="weight"):
+        RULES["weight"](1e300)
+
+
 def test_levels_are_fractions_or_floats_alike() -> None:
     """An alpha split as a fraction among tests is a number like any other."""
     found = an_effect(alpha=Fraction(1, 8))
@@ -195,6 +201,7 @@ def test_names_out_of_an_array_are_written_as_text() -> None:
         {"numerator_variance": -1e-9},
         {"denominator_variance": -1.0},
         {"covariance": math.nan},
+        {"numerator": 1e200},
         {"alpha": 0.0},
         {"alpha": 1e-17},
     ],

@@ -113,7 +113,11 @@ def run_laboratory(
         rows = [journal.rows[cell.name] for cell in cells]
         record = {**identity, "versions": _versions(), "cells": [row.to_dict() for row in rows]}
         markdown = page(laboratory, record)
-        files = _written(laboratory, out, record, markdown, rows)
+        try:
+            files = _written(laboratory, out, record, markdown, rows)
+        except OSError as error:
+            error.filename = error.filename or str(out)  # a write to an open file names none
+            raise
         journal.remove()
     return FinishedLaboratory(record, markdown, files, reused)
 

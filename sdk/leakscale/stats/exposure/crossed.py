@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from leakscale.stats import parameters
 from leakscale.stats.errors import DesignError, EmptyCellError
@@ -20,6 +21,9 @@ from leakscale.stats.exposure.outcomes import Outcomes
 from leakscale.stats.intervals import Interval
 
 __all__ = ["Cells", "CrossedSummary", "crossed_contrast", "crossed_summary", "interaction_contrast"]
+
+_WEIGHT_MAX: Final = 1e6
+"""Far above any contrast in use, and far below weights whose squares leave the doubles."""
 
 Cells = Mapping[tuple[str, str], tuple[Outcomes, Outcomes]]
 """C0 and C2 outcomes of each (model, domain)."""
@@ -154,19 +158,20 @@ def crossed_contrast(
 
     Raises:
         DesignError: If a combination of a model and a domain is missing, or a weight has no cell.
-        ParameterError: If a weight is no finite number.
+        ParameterError: If a weight is no finite number, or beyond a million on either side.
         And as for `crossed_summary`.
     """
     design = _Design.of(cells)
-    unknown = sorted(set(weights) - set(cells))
+    unknown = sorted(set(weights) - set(cells), key=repr)
     if unknown:
-        raise DesignError(f"weight for {unknown[0]}, but there is no such cell; cells are {sorted(cells)}")
+        raise DesignError(f"weight for {unknown[0]}, but there is no such cell; cells are {sorted(cells, key=repr)}")
     exact = {key: _weight(weight, key) for key, weight in weights.items()}
     return design.drawn(cells, method, n_resamples, seed, alpha).interval(design.weights(exact))
 
 
 def _weight(value: Fraction | float, key: tuple[str, str]) -> Fraction:
-    return value if isinstance(value, Fraction) else Fraction(parameters.number(value, f"weight of {key}"))
+    found = parameters.number(value, f"weight of {key}", -_WEIGHT_MAX, _WEIGHT_MAX)
+    return value if isinstance(value, Fraction) else Fraction(found)
 
 
 @dataclass(frozen=True, slots=True)

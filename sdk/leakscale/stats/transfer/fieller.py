@@ -9,12 +9,17 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from scipy import special
 
 from leakscale.stats import parameters
 
 __all__ = ["RatioSet", "RatioShape", "fieller"]
+
+
+_LARGEST: Final = 1e50
+"""Of an estimate: the discriminant is of the fourth power, which the doubles must hold."""
 
 
 class RatioShape(enum.StrEnum):
@@ -91,11 +96,12 @@ def fieller(
 
     A ratio is kept where (numerator - r denominator)^2 <= z^2 var(numerator - r denominator); z is a normal quantile.
     """
-    numerator = parameters.number(numerator, "numerator")
-    denominator = parameters.number(denominator, "denominator")
-    numerator_variance = parameters.radius(numerator_variance, "numerator_variance")
-    denominator_variance = parameters.radius(denominator_variance, "denominator_variance")
-    covariance = parameters.number(covariance, "covariance")
+    square = _LARGEST**2
+    numerator = parameters.number(numerator, "numerator", -_LARGEST, _LARGEST)
+    denominator = parameters.number(denominator, "denominator", -_LARGEST, _LARGEST)
+    numerator_variance = parameters.radius(numerator_variance, "numerator_variance", 0, square)
+    denominator_variance = parameters.radius(denominator_variance, "denominator_variance", 0, square)
+    covariance = parameters.number(covariance, "covariance", -square, square)
     critical = float(special.ndtri(parameters.level(alpha) / 2)) ** 2
     a = denominator**2 - critical * denominator_variance
     b = numerator * denominator - critical * covariance

@@ -81,7 +81,9 @@ def seed_contrast(first: Mapping[str, float], second: Mapping[str, float], *, al
     """
     alpha = parameters.level(alpha)
     if set(first) != set(second):
-        raise PairingError(f"seeds {sorted(set(first) ^ set(second))} ran under one condition only; report every seed")
+        raise PairingError(
+            f"seeds {sorted(set(first) ^ set(second), key=str)} ran under one condition only; report every seed"
+        )
     if not first:
         raise EmptyCellError("no seed; a contrast needs at least one run under each condition")
     if len(first) > _SEEDS_MAX:

@@ -111,7 +111,9 @@ def seed_replication(
     if len(runs) < 2:
         raise EmptyCellError(f"{len(runs)} runs; a replication needs at least two seeds")
     if registered_seed not in runs:
-        raise ParameterError(f"registered seed {registered_seed!r} is not among {', '.join(runs)}; report every seed")
+        raise ParameterError(
+            f"registered seed {registered_seed!r} is not among {', '.join(map(str, runs))}; report every seed"
+        )
     tolerance = parameters.tolerance(tolerance, "tolerance")
     forms = tuple(runs[registered_seed])
     for seed, effects in runs.items():
@@ -120,7 +122,7 @@ def seed_replication(
                 f"seed {seed!r} has forms {sorted(effects)} and not {sorted(forms)}; report all of them"
             )
     if judged_form not in forms:
-        raise ParameterError(f"judged form {judged_form!r} is not among {', '.join(forms)}")
+        raise ParameterError(f"judged form {judged_form!r} is not among {', '.join(map(str, forms))}")
     spreads = {
         form: SeedSpread({seed: _effect(runs[seed][form], seed, form) for seed in runs}, registered_seed)
         for form in forms
