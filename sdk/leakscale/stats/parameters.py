@@ -1,20 +1,19 @@
-"""What a caller may pass: numbers, counts, levels, seeds and arrays, taken once at each public door.
+"""What a caller may pass: numbers, counts, levels and seeds, taken once at each public door.
 
-Every converter returns a plain Python value or a fresh numpy array of one known dtype, so that results hold nothing
-that JSON cannot write and no arithmetic runs in the caller's narrow dtype. Numpy scalars are as welcome as Python's
-numbers; a bool is not a number here, and NaN and infinity are never parameters.
+Every converter returns a plain Python value, so that results hold nothing that JSON cannot write. Numpy scalars are as
+welcome as Python's numbers; a bool is not a number here, and NaN and infinity are never parameters. The converters of
+arrays stand beside these in `arrays` and are offered here too, so that a door has one place to turn to.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leakscale.stats.arrays import floats, names, unboxed, whole_numbers
 from leakscale.stats.errors import ParameterError, SeedRequiredError, StatisticsError
 
 __all__ = [
@@ -61,7 +60,7 @@ def count(
     Raises:
         StatisticsError: `error`, if the value is no whole number in minimum..maximum.
     """
-    plain = _plain(value)
+    plain = unboxed(value)
     if isinstance(plain, bool) or not isinstance(plain, numbers.Integral):
         raise error(f"{name} is {value!r}; pass a whole number, {minimum} or more")
     whole = int(plain)
@@ -150,109 +149,16 @@ def seeded(seed: object) -> tuple[np.random.Generator, int | None]:
         return seed, None
     if seed is None:
         raise SeedRequiredError("a simulated result needs a seed; pass a whole number, e.g. the registered one")
-    plain = _plain(seed)
+    plain = unboxed(seed)
     if isinstance(plain, bool) or not isinstance(plain, numbers.Integral) or plain < 0:
         raise ParameterError(f"seed is {seed!r}; pass a whole number from 0, or a numpy.random.Generator")
     recorded = int(plain)
     return np.random.Generator(np.random.PCG64(recorded)), recorded
 
 
-def floats(values: object, name: str, *, error: type[StatisticsError] = ParameterError) -> NDArray[np.float64]:
-    """Return real numbers as a fresh float64 array of the same shape.
-
-    A masked entry becomes NaN, because a mask says that there is no number; None in a list does as well. Whether NaN
-    and infinity are allowed is for the caller to say.
-
-    Raises:
-        StatisticsError: `error`, if the values are text, complex, ragged, or no numbers.
-    """
-    array = _array(values, name, error)
-    masked = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
-    found = _as_floats(np.ma.getdata(array), name, error)
-    if masked is not None:
-        found[masked] = np.nan
-    return found
-
-
-def whole_numbers(values: object, name: str, *, error: type[StatisticsError] = ParameterError) -> NDArray[np.int64]:
-    """Return whole numbers as a fresh int64 array of the same shape; bools count as 0 and 1.
-
-    Raises:
-        StatisticsError: `error`, if a value is masked, is no whole number (a float is none), or needs over 64 bits.
-    """
-    array = _array(values, name, error)
-    if isinstance(array, np.ma.MaskedArray):
-        if np.ma.getmaskarray(array).any():
-            raise error(f"{name} holds a masked value; there is no whole number for it, so leave its row out")
-        array = np.ma.getdata(array)
-    if array.size == 0:
-        return np.zeros(array.shape, np.int64)
-    if array.dtype.kind == "O" and all(isinstance(value, (numbers.Integral, np.bool_)) for value in array.flat):
-        array = _wide(array, name, error)
-    if array.dtype.kind not in "biu":
-        raise error(f"{name} has dtype {array.dtype}; pass whole numbers")
-    if array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max:
-        raise error(f"{name} holds a number beyond 64 bits; check the counts")
-    return np.array(array, np.int64)
-
-
-def names(values: object, name: str, *, error: type[StatisticsError] = ParameterError) -> tuple[str, ...]:
-    """Return labels as plain strings; whole numbers may name things too and are written as text.
-
-    Raises:
-        StatisticsError: `error`, if this is one string, which would be read as a label a letter, or a label is
-            neither text nor a whole number.
-    """
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise error(f"{name} is {values!r}; pass a list of labels, one each")
-    found = []
-    for value in values:
-        plain = _plain(value)
-        if isinstance(plain, bool) or not isinstance(plain, (str, numbers.Integral)):
-            raise error(f"{name} holds {value!r}; a label is text or a whole number")
-        found.append(str(plain))
-    return tuple(found)
-
-
-def _array(values: object, name: str, error: type[StatisticsError]) -> NDArray[Any]:
-    if isinstance(values, np.ndarray):
-        return values
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, list, tuple)):
-        values = values if hasattr(values, "__array__") else list(values)
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError):
-        raise error(f"{name} are no array of numbers; rows of one table have one length") from None
-
-
-def _as_floats(array: NDArray[Any], name: str, error: type[StatisticsError]) -> NDArray[np.float64]:
-    kind = array.dtype.kind
-    is_text = kind == "O" and any(isinstance(value, (str, bytes)) for value in array.flat)
-    if kind not in "biufO" or is_text:
-        raise error(f"{name} have dtype {array.dtype}; pass real numbers")
-    try:
-        return np.array(array, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise error(f"{name} hold something that is no real number; pass numbers, NaN where there is none") from None
-
-
-def _wide(array: NDArray[Any], name: str, error: type[StatisticsError]) -> NDArray[Any]:
-    try:
-        return np.array(array, np.int64)
-    except OverflowError:
-        raise error(f"{name} holds a number beyond 64 bits; check the counts") from None
-
-
-def _plain(value: object) -> object:
-    """Return the Python value of a numpy scalar; anything else as it is."""
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return value.item()
-    return value
-
-
 def _real(value: object) -> float | None:
     """Return the value as a finite float, or None if it is none."""
-    plain = _plain(value)
+    plain = unboxed(value)
     if isinstance(plain, bool) or not isinstance(plain, numbers.Real):
         return None
     try:
