@@ -10,7 +10,7 @@ import pytest
 from leakscale.base_model import base_model_folder
 from leakscale.inference import ChoiceEngine
 from leakscale.models import Condition, Family
-from leakscale_server.core.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.construction import Construction, FamilySlot, construct
 from leakscale_server.core.shapes import parse_shape
 
 CATALOGS = Path(__file__).parents[2] / "catalogs"

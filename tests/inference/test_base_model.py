@@ -14,7 +14,7 @@ from statistics import fmean
 from leakscale.adaptation.digests import model_digest
 from leakscale.inference import ChoiceEngine
 from leakscale.models import Condition
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
 
 TOOLS = Path(__file__).parents[2] / "tools"
 

@@ -13,7 +13,7 @@ from leakscale.adaptation import BASE_MODEL_CONFIG, adapt
 from leakscale.inference import FamilyChoice, measure_bank
 from leakscale.models import Condition, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
-from leakscale_server.core.construction import Construction
+from leakscale_server.core.building.construction import Construction
 
 Cells = Callable[[Condition, int], list[Construction]]
 

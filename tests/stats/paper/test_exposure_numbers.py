@@ -37,8 +37,8 @@ from leakscale.stats import (
     transfer_share,
     visible_gap,
 )
-from leakscale_server.core.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.rejections import Rejection
+from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
+from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import Execution, Verdict
 
 PARENTS = [f"p{i:03}" for i in range(100)]
