@@ -16,14 +16,12 @@ from leakscale_sandbox.confinement import Confinement
 from leakscale_sandbox.python_runner import Record, run_python
 from leakscale_sandbox.sql_runner import RowOrders, run_sql
 from leakscale_sandbox.verdicts import Limits, Verdict
-from leakscale_sandbox.wire import RESULT_BYTES_MAX, DomainCode, encode_record
+from leakscale_sandbox.wire import RECORD, RESULT_BYTES_MAX, DomainCode, encode_record
 
 __all__ = ["Part", "Task", "perform"]
 
 _APART = 3
 """Exit status of a process whose programs must run apart."""
-_ROOM_BYTES = 64
-"""Of a frame, kept for each record: what says that its value did not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +75,13 @@ def _read(payload: int, part: Part) -> bytes:
 
 def _must_run_apart(records: Sequence[Record]) -> bool:
     """Tell whether one program may have left less memory, or less room in the frame, to another."""
-    byte_count = sum(len(body) + _ROOM_BYTES for _, body in records)
+    byte_count = sum(len(body) + RECORD.size for _, body in records)
     return byte_count > RESULT_BYTES_MAX or any(verdict is Verdict.MEMORY_LIMIT for verdict, _ in records)
 
 
 def _bounded(records: Sequence[Record]) -> bytes:
-    """Join records into one body; a value that no longer fits the frame becomes OUTPUT_LIMIT, the rest stays."""
-    parts: list[bytes] = []
-    bytes_left = RESULT_BYTES_MAX
-    for verdict, body in records:
-        record = encode_record(verdict, body)
-        if len(record) > bytes_left - _ROOM_BYTES * (len(records) - len(parts)):
-            record = encode_record(Verdict.OUTPUT_LIMIT, b"all values together")
-        bytes_left -= len(record)
-        parts.append(record)
-    return b"".join(parts)
+    """Join records into one body. If they do not fit a frame, none counts: which came first must make no difference."""
+    body = b"".join(encode_record(verdict, written) for verdict, written in records)
+    if len(body) <= RESULT_BYTES_MAX:
+        return body
+    return encode_record(Verdict.OUTPUT_LIMIT, b"all values together") * len(records)

@@ -105,6 +105,20 @@ def test_a_rejected_family_comes_with_table_and_page(catalog: Any, tmp_path: Pat
     assert "WEAK_ALTERNATIVE" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["mine.toml", "folder", "no/such/page.html"])
+def test_a_page_takes_no_file_s_place(catalog: Any, tmp_path: Path, name: str) -> None:
+    """An author who names the shape twice must find it afterwards; and nobody waits for a page that cannot be."""
+    shape = tmp_path / "mine.toml"
+    shape.write_bytes((CATALOGS / "sql" / "threshold.toml").read_bytes())
+    (tmp_path / "folder").mkdir()
+
+    check = catalog("check", "mine.toml", "--html", name, *SANDBOX)
+
+    assert check.code == 2
+    assert name in check.err
+    assert shape.read_bytes() == (CATALOGS / "sql" / "threshold.toml").read_bytes()
+
+
 def test_a_check_for_machines_is_one_value(catalog: Any) -> None:
     told = catalog("check", CATALOGS / "sql" / "threshold.toml", "--json", *SANDBOX).json()
 

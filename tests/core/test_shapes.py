@@ -485,7 +485,7 @@ def test_a_fault_in_the_rewording_is_named(old: str, new: str, field: str, rule:
 def test_each_ring_returns_the_columns_of_the_result() -> None:
     """R1's output is compared with R0's, names included."""
     head, ring = SQL.split("[rings.R1]")
-    error = failure(head + "[rings.R1]" + changed(ring, "AS {{amount}}", "AS price"))
+    error = failure(head + "[rings.R1]" + changed(ring, "AS {{amount}}", "AS cost"))
 
     assert error.field == "result.columns[0]"
 

@@ -42,6 +42,7 @@ def check(
     """
     with ending_in_one_line(as_json=as_json):
         require_families(families_per_cell)
+        _require_page_name(html)
         files, broken = read_author_files(find_files(paths))
         report = CheckReport(broken, findings=(), shapes=(), backend="")
         if files:
@@ -73,6 +74,20 @@ def require_families(families_per_cell: int) -> None:
     """
     if families_per_cell not in (4, 8, 12, 16):
         raise InputError(f"--families-per-cell {families_per_cell}: choose 4, 8, 12 or 16, which balance every rank")
+
+
+def _require_page_name(html: Path | None) -> None:
+    """Refuse, before anything runs, a page that could not be written or would take the place of an author's file.
+
+    Raises:
+        InputError: If it is not named as a page, is a folder, or its folder is not there.
+    """
+    if html is None:
+        return
+    if html.suffix.lower() not in {".html", ".htm"}:
+        raise InputError(f"--html {html}: a page is named .html, so that it overwrites no shape")
+    if html.is_dir() or not html.parent.is_dir():
+        raise InputError(f"--html {html}: its folder must be there and it must be no folder; choose another place")
 
 
 def _check_in(pool: SandboxPool, recipe: Recipe, broken: Sequence[BrokenFile]) -> CheckReport:

@@ -20,7 +20,7 @@ from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
-__all__ = ["WrittenProgram", "bare_sql", "check_braces", "check_placeholders", "check_program"]
+__all__ = ["WrittenProgram", "bare_sql", "check_braces", "check_placeholders", "check_program", "sql_names"]
 
 _QUOTED_POLICY: Final = re.compile(r"""['"`]\{\{policy\}\}['"`]?|\{\{policy\}\}['"`]""")
 _MISSPELT: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -92,6 +92,11 @@ def check_braces(text: str, path: Path) -> Iterator[Problem]:
 def bare_sql(program: str) -> str:
     """Return a program without its texts, quoted names and comments; every line keeps its number."""
     return _SQL_TEXT.sub(_blank, program)
+
+
+def sql_names(program: str) -> set[str]:
+    """Return the words of a program that are no functions, texts or placeholders, in small letters."""
+    return {match[1].lower() for match in _SQL_WORD.finditer(bare_sql(program))}
 
 
 def _check_sql(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from leakscale.models import Domain, Ring
 from leakscale_server.core.building.rendering import PLACEHOLDER
 from leakscale_server.core.checks.column_checks import check_columns
 from leakscale_server.core.checks.given_checks import check_given
-from leakscale_server.core.checks.text_checks import check_texts
+from leakscale_server.core.checks.text_checks import check_texts, names_written
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
 from leakscale_server.core.format.keywords import is_reserved
 from leakscale_server.core.format.locations import Path
@@ -102,6 +102,7 @@ def _check_names(shape: Shape) -> Iterator[Problem]:
     fixed = {name for _, name in all_names(shape) if name not in shape.vocabulary}
     owner: dict[str, str] = {}
     named = {name for _, name in all_names(shape)}
+    written = names_written(shape)
     used = named.union(*(PLACEHOLDER.findall(shape.rings.text(ring).task) for ring in Ring))
     if not named & set(shape.vocabulary):
         yield Problem(("vocabulary",), "must have a slot that a table, a column or a field is named by", None)
@@ -116,6 +117,8 @@ def _check_names(shape: Shape) -> Iterator[Problem]:
                 yield Problem((*path, index), "must stand for one thing only; choose another word", word)
             if is_reserved(word):
                 yield Problem((*path, index), "must be no keyword; choose another word", word)
+            elif word in written and word not in fixed and word not in shape.vocabulary:
+                yield Problem((*path, index), "must be no name that a program writes itself; choose another word", word)
             owner[word] = slot
     for place, name in all_names(shape):
         if name in fixed and is_reserved(name):

@@ -14,6 +14,7 @@ from leakscale_server.core.checks.program_checks import (
     check_braces,
     check_placeholders,
     check_program,
+    sql_names,
 )
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates
 from leakscale_server.core.format.locations import Path
@@ -21,7 +22,7 @@ from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
-__all__ = ["check_texts"]
+__all__ = ["check_texts", "names_written"]
 
 _WRITTEN_RINGS: Final = (Ring.R0, Ring.R1)
 
@@ -45,6 +46,16 @@ def _programs(shape: Shape, ring: Ring) -> Iterator[WrittenProgram]:
         yield WrittenProgram(text.program, ("rings", ring.value, "program"), is_masked=True)
     for index, program in enumerate(text.programs or ()):
         yield WrittenProgram(program, ("rings", ring.value, "programs", index), is_masked=False)
+
+
+def names_written(shape: Shape) -> set[str]:
+    """Return the names that SQL programs write themselves, such as aliases, in small letters.
+
+    Python's own names are no names of fields, so its programs give none.
+    """
+    if shape.language is not Domain.SQL:
+        return set()
+    return {name for ring in _WRITTEN_RINGS for program in _programs(shape, ring) for name in sql_names(program.text)}
 
 
 def _check_choice(shape: Shape, ring: Ring) -> Iterator[Problem]:
