@@ -41,9 +41,9 @@ class SandboxPool:
         Args:
             backend: From `open_backend`; the pool closes it.
             lane_count: Warm workers, 1 to 64. One a core is enough.
-            lease_count_max: Jobs after which a worker is replaced: what it gathers over time ends with it. A start costs
-                as much as sixty families; at 200 jobs that was a seventh of a whole catalog, and in 10,000 jobs a
-                worker gathers nothing that shows.
+            lease_count_max: Jobs after which a worker is replaced: what it gathers over time ends with it. A start
+                costs as much as sixty families; at 200 jobs that was a seventh of a whole catalog, and in 10,000 jobs
+                a worker gathers nothing that shows.
         """
         if not 1 <= lane_count <= 64:
             raise ValueError(f"lane_count must be 1 to 64, not {lane_count}")
