@@ -18,6 +18,8 @@ from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import ShapeError, parse_shape
 from leakscale_server.sandbox_pool import Execution, Verdict
 
+from .texts import changed, failure
+
 SQL_ROWS = [[(number, f"o'{number}", number * 1.5 + shift) for number in range(6)] for shift in range(8)]
 PYTHON_ROWS = [[{"size": number, "tags": ["a", {"size": shift}]} for number in range(8)] for shift in range(16)]
 
@@ -127,17 +129,6 @@ programs = {programs}
 task = "The policy value says what comes back."
 programs = {reworded}
 """
-
-
-def failure(text: str) -> ShapeError:
-    with pytest.raises(ShapeError) as caught:
-        parse_shape(text, source="shape.toml")
-    return caught.value
-
-
-def changed(text: str, old: str, new: str) -> str:
-    assert text.count(old) >= 1, old
-    return text.replace(old, new, 1)
 
 
 def a_family(text: str, ordinal: int = 0, *, attempt: int = 0) -> Construction:

@@ -17,7 +17,9 @@ from leakscale_server.core.building.construction import Construction, FamilySlot
 from leakscale_server.core.commitments import fixtures_commitment, public_digest
 from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.literals import plain_value, read_json
-from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
+from leakscale_server.core.shapes import Shape, parse_shape
+
+from .texts import changed, failure
 
 MIXED = """\
 format = 1
@@ -119,17 +121,6 @@ SELECT n.id AS id, {{policy}} AS shown FROM {{nodes}} AS n ORDER BY 1
 columns = ["id", "shown"]
 order = "ordered"
 """
-
-
-def failure(text: str) -> ShapeError:
-    with pytest.raises(ShapeError) as caught:
-        parse_shape(text, source="shape.toml")
-    return caught.value
-
-
-def changed(text: str, old: str, new: str) -> str:
-    assert text.count(old) >= 1, old
-    return text.replace(old, new, 1)
 
 
 def a_family(text: str, ordinal: int = 0) -> Construction:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 
+from .texts import changed, failure
+
 SQL = '''\
 format = 1
 id = "sql-example"
@@ -122,17 +124,6 @@ generator = "serial"
 [vocabulary]
 size = ["size", "width"]
 """
-
-
-def failure(text: str) -> ShapeError:
-    with pytest.raises(ShapeError) as caught:
-        parse_shape(text, source="shape.toml")
-    return caught.value
-
-
-def changed(text: str, old: str, new: str) -> str:
-    assert text.count(old) >= 1, old
-    return text.replace(old, new, 1)
 
 
 def test_the_examples_are_shapes() -> None:
