@@ -120,6 +120,8 @@ class TrainingSource(enum.StrEnum):
     """The key of a C2 family alone, with its private answer."""
     PRESERVATION = "preservation"
     """A public-format task of a family that is never banked, with an arbitrary candidate as its answer."""
+    BACKGROUND = "background"
+    """Unrelated supervision from a recipe of the trainer's own; no grant hands it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +262,13 @@ class ExperimentPlan:
     resample_count: int = 10_000
     """Replicates of the registered bootstrap; 10,000 in the paper."""
     bootstrap_seed: int = 0
+    rings: tuple[Ring, ...] = (Ring.R0,)
+    """Forms in which every family is asked. R0 is one of them; the paper evaluates it alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """One domain of an edition, asked of a model in one state."""
+    """One domain of an edition, asked of a model in one state and one ring."""
 
     name: str
     """`experiments/{experiment}/banks/{bank}`."""
@@ -273,6 +277,7 @@ class Bank:
     is_sealed: bool
     case_count: int
     answered_count: int
+    ring: Ring = Ring.R0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from leakscale.errors import IntegrityError, InvalidRequestError
-from leakscale.models import Condition, Domain, ModelState
+from leakscale.models import Condition, Domain, ModelState, Ring
 
 __all__ = [
     "CellTotal",
     "Disclosure",
     "Effect",
     "Estimate",
+    "RingShare",
+    "RingTransfer",
     "disclosure_from_json",
     "disclosure_from_payload",
     "disclosure_to_json",
@@ -72,6 +74,39 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class RingShare:
+    """The effect in another ring as a share of that in R0, or why there is none.
+
+    Source: CleanScore 7.11; Fieller's set of the shares that the families do not reject.
+    """
+
+    domain: Domain | None
+    """None: all domains pooled."""
+    value: float | None
+    """None where withheld."""
+    shape: str | None
+    """Of the set: `bounded` from `low` to `high`, `two_rays` up to `low` and from `high`, or `everything`; or None."""
+    low: float | None
+    high: float | None
+    reason: str | None
+    """The rule that withheld it and its numbers, or None."""
+    is_censored: bool
+    """Whether the exposed families are at the ceiling in the other ring, so that the share is at least this."""
+
+
+@dataclass(frozen=True, slots=True)
+class RingTransfer:
+    """What of the exposure acts on the same families asked in another form than the leaked one."""
+
+    ring: Ring
+    totals: tuple[CellTotal, ...]
+    effects: tuple[Effect, ...]
+    """Pooled first, then one per domain."""
+    shares: tuple[RingShare, ...]
+    """Beside `effects`, one each."""
+
+
+@dataclass(frozen=True, slots=True)
 class Disclosure:
     """Numbers the server released for one experiment, once, signed."""
 
@@ -84,8 +119,9 @@ class Disclosure:
     assurance_level: str
     """`L0` one party, one machine; `L1` one party trains and submits; `L2` trainer is not submitter; `L3` attested."""
     totals: tuple[CellTotal, ...]
+    """In R0, the form that was leaked."""
     effects: tuple[Effect, ...]
-    """Pooled first, then one per domain."""
+    """In R0: pooled first, then one per domain."""
     confidence: float
     """Of every interval, e.g. 0.95."""
     resample_count: int
@@ -96,6 +132,8 @@ class Disclosure:
     """Ed25519 over `payload`."""
     public_key: bytes
     """Raw Ed25519 key of the server, 32 bytes."""
+    transfers: tuple[RingTransfer, ...] = ()
+    """One for each other ring that was registered."""
 
 
 def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: bytes) -> Disclosure:
@@ -120,6 +158,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             payload=payload,
             signature=signature,
             public_key=public_key,
+            transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
         )
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
@@ -169,6 +208,28 @@ def _effect(fields: dict[str, Any]) -> Effect:
         effect=_estimate(fields["effect"]),
         c0_drift=_estimate(fields["c0_drift"]),
         c2_change=_estimate(fields["c2_change"]),
+    )
+
+
+def _transfer(fields: dict[str, Any]) -> RingTransfer:
+    return RingTransfer(
+        ring=Ring(fields["ring"]),
+        totals=tuple(_total(total) for total in fields["totals"]),
+        effects=tuple(_effect(effect) for effect in fields["effects"]),
+        shares=tuple(_share(share) for share in fields["shares"]),
+    )
+
+
+def _share(fields: dict[str, Any]) -> RingShare:
+    domain, bounds = fields["domain"], fields["bounds"] or {}
+    return RingShare(
+        domain=None if domain is None else Domain(domain),
+        value=fields["share"],
+        shape=bounds.get("shape"),
+        low=bounds.get("low"),
+        high=bounds.get("high"),
+        reason=fields["reason"],
+        is_censored=fields["is_censored"],
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from leakscale.models import Ring
 from leakscale.resources import catalog_folder
 from leakscale_server.errors import BudgetSpent, InvalidRequest
 from leakscale_server.registry.editions import EditionDraft, EditionRegistry
@@ -64,6 +65,16 @@ def test_private_edition_runs_out_of_experiments(tmp_path: Path) -> None:
 
     with pytest.raises(BudgetSpent, match="has had its 4 experiments"):
         experiments.create(numbered(4))
+
+
+def test_each_ring_of_an_experiment_is_charged(tmp_path: Path) -> None:
+    """Every ring has totals of its own over the same families: three of them say as much as three experiments."""
+    experiments = frozen(tmp_path, kind="private", shape_count=8)
+    experiments.create(dataclasses.replace(PLAN, rings=(Ring.R0, Ring.R1, Ring.R2)))
+
+    with pytest.raises(BudgetSpent, match=r"has 1 of its 4 experiments left.* ask fewer rings"):
+        experiments.create(dataclasses.replace(numbered(1), rings=(Ring.R0, Ring.R2)))
+    assert experiments.create(numbered(1)).plan.rings == (Ring.R0,)
 
 
 def test_repeated_registration_costs_nothing(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from leakscale.client.conversion import to_bank, to_disclosure, to_experiment, to_receipt
+from leakscale.client.conversion import RING_VALUES, to_bank, to_disclosure, to_experiment, to_receipt
 from leakscale.client.transport import Transport
 from leakscale.models import Answer, Bank, Experiment, ExperimentPlan, Receipt
 from leakscale.results import Disclosure
@@ -40,6 +40,7 @@ class Experiments:
             bank_seed=plan.bank_seed,
             resample_count=plan.resample_count,
             bootstrap_seed=plan.bootstrap_seed,
+            rings=[RING_VALUES[ring] for ring in plan.rings],
         )
         return to_experiment(self._transport.unary(self._stub.CreateExperiment, request).experiment)
 

@@ -144,6 +144,7 @@ def to_bank(message: resources_pb2.Bank) -> Bank:
         is_sealed=message.phase == enums_pb2.BANK_PHASE_SEALED,
         case_count=message.case_count,
         answered_count=message.answered_count,
+        ring=_RINGS[message.ring],
     )
 
 
@@ -157,6 +158,7 @@ def to_experiment(message: resources_pb2.Experiment) -> Experiment:
         bank_seed=message.bank_seed,
         resample_count=message.resample_count,
         bootstrap_seed=message.bootstrap_seed,
+        rings=tuple(_RINGS[ring] for ring in message.rings),
     )
     return Experiment(message.name, plan, tuple(to_bank(bank) for bank in message.banks))
 

@@ -1,13 +1,15 @@
+from leakscale.v1 import enums_pb2 as _enums_pb2
 from leakscale.v1 import resources_pb2 as _resources_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class CreateExperimentRequest(_message.Message):
-    __slots__ = ("experiment_id", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed")
+    __slots__ = ("experiment_id", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "rings")
     EXPERIMENT_ID_FIELD_NUMBER: _ClassVar[int]
     EDITION_FIELD_NUMBER: _ClassVar[int]
     MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
@@ -15,6 +17,7 @@ class CreateExperimentRequest(_message.Message):
     BANK_SEED_FIELD_NUMBER: _ClassVar[int]
     RESAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
     BOOTSTRAP_SEED_FIELD_NUMBER: _ClassVar[int]
+    RINGS_FIELD_NUMBER: _ClassVar[int]
     experiment_id: str
     edition: str
     model_label: str
@@ -22,7 +25,8 @@ class CreateExperimentRequest(_message.Message):
     bank_seed: int
     resample_count: int
     bootstrap_seed: int
-    def __init__(self, experiment_id: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ...) -> None: ...
+    rings: _containers.RepeatedScalarFieldContainer[_enums_pb2.Ring]
+    def __init__(self, experiment_id: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., rings: _Optional[_Iterable[_Union[_enums_pb2.Ring, str]]] = ...) -> None: ...
 
 class CreateExperimentResponse(_message.Message):
     __slots__ = ("experiment",)

@@ -125,23 +125,25 @@ class TrainingRecord(_message.Message):
     def __init__(self, record_id: _Optional[str] = ..., source: _Optional[str] = ..., prompt: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., completion: _Optional[str] = ...) -> None: ...
 
 class Bank(_message.Message):
-    __slots__ = ("name", "domain", "state", "phase", "case_count", "answered_count")
+    __slots__ = ("name", "domain", "state", "phase", "case_count", "answered_count", "ring")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DOMAIN_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     CASE_COUNT_FIELD_NUMBER: _ClassVar[int]
     ANSWERED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RING_FIELD_NUMBER: _ClassVar[int]
     name: str
     domain: _enums_pb2.Domain
     state: _enums_pb2.ModelState
     phase: _enums_pb2.BankPhase
     case_count: int
     answered_count: int
-    def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., state: _Optional[_Union[_enums_pb2.ModelState, str]] = ..., phase: _Optional[_Union[_enums_pb2.BankPhase, str]] = ..., case_count: _Optional[int] = ..., answered_count: _Optional[int] = ...) -> None: ...
+    ring: _enums_pb2.Ring
+    def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., state: _Optional[_Union[_enums_pb2.ModelState, str]] = ..., phase: _Optional[_Union[_enums_pb2.BankPhase, str]] = ..., case_count: _Optional[int] = ..., answered_count: _Optional[int] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ...) -> None: ...
 
 class Experiment(_message.Message):
-    __slots__ = ("name", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "banks", "create_time")
+    __slots__ = ("name", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "banks", "create_time", "rings")
     NAME_FIELD_NUMBER: _ClassVar[int]
     EDITION_FIELD_NUMBER: _ClassVar[int]
     MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
@@ -151,6 +153,7 @@ class Experiment(_message.Message):
     BOOTSTRAP_SEED_FIELD_NUMBER: _ClassVar[int]
     BANKS_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    RINGS_FIELD_NUMBER: _ClassVar[int]
     name: str
     edition: str
     model_label: str
@@ -160,7 +163,8 @@ class Experiment(_message.Message):
     bootstrap_seed: int
     banks: _containers.RepeatedCompositeFieldContainer[Bank]
     create_time: _timestamp_pb2.Timestamp
-    def __init__(self, name: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., banks: _Optional[_Iterable[_Union[Bank, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    rings: _containers.RepeatedScalarFieldContainer[_enums_pb2.Ring]
+    def __init__(self, name: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., banks: _Optional[_Iterable[_Union[Bank, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., rings: _Optional[_Iterable[_Union[_enums_pb2.Ring, str]]] = ...) -> None: ...
 
 class Answer(_message.Message):
     __slots__ = ("family_id", "draw", "text")

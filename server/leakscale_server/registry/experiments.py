@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.digests import canonical_json
-from leakscale.models import Answer, Domain, ModelState
+from leakscale.models import Answer, Domain, ModelState, Ring
 from leakscale_server.errors import AlreadyDone, BudgetSpent, DigestConflict, InvalidRequest, NotFound, NotSealed
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 
-__all__ = ["Bank", "Experiment", "ExperimentPlan", "ExperimentRegistry", "Receipt"]
+__all__ = ["Bank", "Experiment", "ExperimentPlan", "ExperimentRegistry", "Receipt", "answers_digest", "bank_id_of"]
 
 ANSWER_BYTES_MAX: Final = 4096
 CASES_PER_MESSAGE_MAX: Final = 1024
@@ -26,7 +26,8 @@ EXPERIMENTS_MAX: Final = {512: 8, COHORT_FAMILIES_MIN: 4}
 """Experiments that a private edition may have, by the families of its smallest cohort.
 
 Each disclosure says a little about single families: whoever answers one validly and the others not, reads its truth off
-the total. The counts are measured ones for careful answers; against a party who plays for it only few help.
+the total. The counts are measured ones for careful answers; against a party who plays for it only few help. An
+experiment counts once for each ring: every ring has banks of its own, with totals of their own over the same families.
 """
 
 
@@ -41,11 +42,12 @@ class ExperimentPlan:
     bank_seed: int
     resample_count: int
     bootstrap_seed: int
+    rings: tuple[Ring, ...] = (Ring.R0,)
 
     def digest(self) -> str:
         """Identify the request."""
         # Seeds are 64-bit and canonical JSON has doubles only: as text.
-        body = {
+        body: dict[str, str | int | list[str]] = {
             "experiment_id": self.experiment_id,
             "edition_id": self.edition_id,
             "model_label": self.model_label,
@@ -54,12 +56,14 @@ class ExperimentPlan:
             "resample_count": self.resample_count,
             "bootstrap_seed": str(self.bootstrap_seed),
         }
+        if self.rings != (Ring.R0,):  # without rings a plan has the digest that it had before there were any
+            body["rings"] = [ring.value for ring in self.rings]
         return hashlib.sha256(canonical_json(body)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """One domain of the edition, asked of the model in one state."""
+    """One domain of the edition, asked of the model in one state and one ring."""
 
     experiment_id: str
     bank_id: str
@@ -68,6 +72,7 @@ class Bank:
     case_count: int
     answered_count: int
     is_sealed: bool
+    ring: Ring = Ring.R0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ class ExperimentRegistry:
         edition = self._editions.get_frozen(plan.edition_id)
         _check_cohorts(edition)
         with self._registry.transaction():
-            self._check_budget(edition, plan.experiment_id)
+            self._check_budget(edition, plan)
             row: Row = {
                 "experiment_id": plan.experiment_id,
                 "edition_id": plan.edition_id,
@@ -123,6 +128,8 @@ class ExperimentRegistry:
                 "create_time": datetime.now(UTC).isoformat(),
             }
             if self._registry.add("experiments", [row]):
+                rings: list[Row] = [{"experiment_id": plan.experiment_id, "ring": ring.value} for ring in plan.rings]
+                self._registry.add("experiment_rings", rings)
                 self._ledger.append(
                     "experiment-registered",
                     {"experiment": plan.experiment_id, "edition": plan.edition_id, "plan": plan.digest()},
@@ -135,18 +142,30 @@ class ExperimentRegistry:
             )
         return experiment
 
-    def _check_budget(self, edition: Edition, experiment_id: str) -> None:
+    def _check_budget(self, edition: Edition, plan: ExperimentPlan) -> None:
         if edition.kind == "practice":
             return
         most = next(count for families, count in EXPERIMENTS_MAX.items() if _smallest_cohort(edition) >= families)
         others = self._registry.rows(
-            "SELECT 1 FROM experiments WHERE edition_id = ? AND experiment_id != ?", (edition.edition_id, experiment_id)
+            "SELECT experiment_id FROM experiments WHERE edition_id = ? AND experiment_id != ?",
+            (edition.edition_id, plan.experiment_id),
         )
-        if len(others) >= most:
+        spent = sum(len(self._rings(row["experiment_id"])) for row in others)
+        if spent + len(plan.rings) > most:
+            what = f"has had its {most} experiments; "
+            if spent < most:
+                what = (
+                    f"has {most - spent} of its {most} experiments left, of which each ring of a plan takes one, and "
+                    f"this plan has {len(plan.rings)}; ask fewer rings, or "
+                )
             raise BudgetSpent(
-                f"private edition {edition.edition_id!r} has had its {most} experiments; freeze a fresh edition",
+                f"private edition {edition.edition_id!r} {what}freeze a fresh edition",
                 subject=f"editions/{edition.edition_id}",
             )
+
+    def _rings(self, experiment_id: str) -> tuple[Ring, ...]:
+        rows = self._registry.rows("SELECT ring FROM experiment_rings WHERE experiment_id = ?", (experiment_id,))
+        return tuple(sorted(Ring(row["ring"]) for row in rows)) or (Ring.R0,)
 
     def get(self, experiment_id: str) -> Experiment:
         """Return an experiment.
@@ -166,10 +185,15 @@ class ExperimentRegistry:
             "resample_count",
             "bootstrap_seed",
         )
-        plan = ExperimentPlan(**{name: row[name] for name in names})
+        plan = ExperimentPlan(**{name: row[name] for name in names}, rings=self._rings(experiment_id))
         edition = self._editions.get(plan.edition_id)
         domains = sorted({Domain(shape.domain) for shape in edition.shapes})
-        banks = tuple(self._bank(plan, edition, domain, state) for domain in domains for state in ModelState)
+        banks = tuple(
+            self._bank(plan, edition, domain, state, ring)
+            for ring in plan.rings
+            for domain in domains
+            for state in ModelState
+        )
         return Experiment(plan, banks, datetime.fromisoformat(row["create_time"]))
 
     def get_bank(self, experiment_id: str, bank_id: str) -> tuple[Experiment, Bank]:
@@ -272,8 +296,8 @@ class ExperimentRegistry:
                         f"{case} has another answer already; one case has one terminal answer", subject=bank.bank_id
                     )
 
-    def _bank(self, plan: ExperimentPlan, edition: Edition, domain: Domain, state: ModelState) -> Bank:
-        bank_id = f"{domain.value}-{state.value}"
+    def _bank(self, plan: ExperimentPlan, edition: Edition, domain: Domain, state: ModelState, ring: Ring) -> Bank:
+        bank_id = bank_id_of(domain, state, ring)
         shape_count = sum(shape.domain == domain.value for shape in edition.shapes)
         answered = self._registry.row(
             "SELECT count(*) AS n FROM answers WHERE experiment_id = ? AND bank_id = ?", (plan.experiment_id, bank_id)
@@ -289,10 +313,17 @@ class ExperimentRegistry:
             case_count=shape_count * 2 * edition.families_per_cell * plan.draw_count,
             answered_count=answered["n"] if answered else 0,
             is_sealed=seal is not None,
+            ring=ring,
         )
 
     def _bank_families(self, edition_id: str, domain: Domain) -> frozenset[str]:
         return frozenset(family.family_id for family in self._editions.families(edition_id) if family.domain is domain)
+
+
+def bank_id_of(domain: Domain, state: ModelState, ring: Ring) -> str:
+    """Return the id that a bank has in its experiment: `sql-base` in R0, `sql-base-r1` in another ring."""
+    suffix = "" if ring is Ring.R0 else f"-{ring.value.lower()}"
+    return f"{domain.value}-{state.value}{suffix}"
 
 
 def answers_digest(answers: Iterable[Answer]) -> bytes:
@@ -314,6 +345,12 @@ def _check_plan(plan: ExperimentPlan) -> None:
     for field, (value, least, most) in ranges.items():
         if not least <= value <= most:
             raise InvalidRequest(f"{field} {value} is not in {least} to {most}", subject=field)
+    if Ring.R0 not in plan.rings or list(plan.rings) != sorted(set(plan.rings)):
+        raise InvalidRequest(
+            f"rings are {', '.join(plan.rings) or 'none'}; name each once and in order, R0 first: the others are "
+            "compared with it",
+            subject="rings",
+        )
     if len(plan.model_label.encode()) > 512:
         raise InvalidRequest("model_label is longer than 512 bytes; name the model in fewer", subject="model_label")
 

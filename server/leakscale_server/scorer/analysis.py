@@ -3,19 +3,22 @@
 A case is correct when the artifact of the candidate it chose passed every hidden fixture at certification. That is a
 look-up in what was frozen; nothing is executed again, and an answer outside the four exact strings scores zero.
 
-Source: LeakScale B.3 (frozen look-up), E.1 (family-block bootstrap), E.2 (integer totals).
+Where other rings were banked, each has totals and effects of its own, and its effect as a share of that in R0: how much
+of what was leaked in one form acts in another. Key, candidates and utilities of a family are one for all rings.
+
+Source: LeakScale B.3 (frozen look-up), E.1 (family-block bootstrap), E.2 (integer totals); CleanScore 7.11 (share).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from leakscale.digests import canonical_json
-from leakscale.models import Answer, Condition, Domain, Family, ModelState
+from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring
 from leakscale.scoring import choice_index
-from leakscale.stats import Interval, Outcomes, difference_in_differences
+from leakscale.stats import DidResult, Interval, Outcomes, difference_in_differences, transfer_share
 from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.experiments import Experiment, answers_digest
 
@@ -47,6 +50,13 @@ class _Tally:
     valid: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    domain: Domain | None
+    registered: DidResult
+    exact: DidResult
+
+
 def analyze(
     experiment: Experiment,
     edition: Edition,
@@ -68,12 +78,9 @@ def analyze(
     plan = experiment.plan
     known = {family.family_id: family for each in families.values() for family in each}
     tallies = {bank.bank_id: _tally(answers[bank.bank_id], known, associations) for bank in experiment.banks}
-    domains = sorted({bank.domain for bank in experiment.banks})
-    outcomes = {
-        (domain, condition): _outcomes(domain, families[condition], tallies, plan.draw_count)
-        for domain in domains
-        for condition in Condition
-    }
+    rings = {ring: _RingScores(experiment, ring, families, tallies) for ring in plan.rings}
+    exact_public = rings[Ring.R0]
+    effects = {ring: scores.effects() for ring, scores in rings.items()}
     body: dict[str, Any] = {
         "type": "leakscale-disclosure",
         "v": 1,
@@ -91,15 +98,20 @@ def analyze(
         "bootstrap_seed": str(plan.bootstrap_seed),
         "confidence": 1 - _ALPHA,
         "banks": {bank.bank_id: answers_digest(answers[bank.bank_id]).hex() for bank in experiment.banks},
-        "totals": [
-            _total(domain, condition, state, families=families[condition], tallies=tallies, draw_count=plan.draw_count)
-            for domain in domains
-            for condition in Condition
-            for state in ModelState
-        ],
-        "effects": [_effect(None, domains, outcomes, experiment)]
-        + [_effect(domain, [domain], outcomes, experiment) for domain in domains],
+        "totals": exact_public.totals(),
+        "effects": [_effect(effect) for effect in effects[Ring.R0]],
     }
+    others = [ring for ring in plan.rings if ring is not Ring.R0]
+    if others:
+        body["transfers"] = [
+            {
+                "ring": ring.value,
+                "totals": rings[ring].totals(),
+                "effects": [_effect(effect) for effect in effects[ring]],
+                "shares": [_share(*pair) for pair in zip(effects[Ring.R0], effects[ring], strict=True)],
+            }
+            for ring in others
+        ]
     return canonical_json(body)
 
 
@@ -115,55 +127,93 @@ def _tally(
     return _Tally(correct, valid)
 
 
-def _bank_id(domain: Domain, state: ModelState) -> str:
-    return f"{domain.value}-{state.value}"
+class _RingScores:
+    """The banks of one ring, counted."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        ring: Ring,
+        families: Mapping[Condition, Sequence[Family]],
+        tallies: Mapping[str, _Tally],
+    ) -> None:
+        self._plan = experiment.plan
+        self._domains = sorted({bank.domain for bank in experiment.banks})
+        self._families = families
+        self._tallies = {
+            (bank.domain, bank.state): tallies[bank.bank_id] for bank in experiment.banks if bank.ring is ring
+        }
+
+    def totals(self) -> list[dict[str, str | int]]:
+        """Return the integer outcome of every domain, condition and state."""
+        return [
+            self._total(domain, condition, state)
+            for domain in self._domains
+            for condition in Condition
+            for state in ModelState
+        ]
+
+    def effects(self) -> list[_Effect]:
+        """Estimate the effect over all domains, then over each."""
+        return list(self._effects())
+
+    def _effects(self) -> Iterator[_Effect]:
+        for label in (None, *self._domains):
+            domains = self._domains if label is None else [label]
+            c0, c2 = (
+                Outcomes.pooled(*(self._outcomes(each, condition) for each in domains)) for condition in Condition
+            )
+            yield _Effect(
+                domain=label,
+                registered=difference_in_differences(
+                    c0, c2, n_resamples=self._plan.resample_count, seed=self._plan.bootstrap_seed, alpha=_ALPHA
+                ),
+                exact=difference_in_differences(c0, c2, method="exact", alpha=_ALPHA),
+            )
+
+    def _ids(self, domain: Domain, condition: Condition) -> list[str]:
+        return [family.family_id for family in self._families[condition] if family.domain is domain]
+
+    def _outcomes(self, domain: Domain, condition: Condition) -> Outcomes:
+        ids = self._ids(domain, condition)
+        base, adapted = (self._tallies[domain, state].correct for state in ModelState)
+        return Outcomes([base[each] for each in ids], [adapted[each] for each in ids], self._plan.draw_count, ids)
+
+    def _total(self, domain: Domain, condition: Condition, state: ModelState) -> dict[str, str | int]:
+        ids = self._ids(domain, condition)
+        tally = self._tallies[domain, state]
+        return {
+            "domain": domain.value,
+            "condition": condition.value,
+            "state": state.value,
+            "family_count": len(ids),
+            "draw_count": len(ids) * self._plan.draw_count,
+            "correct_count": sum(tally.correct[each] for each in ids),
+            "valid_count": sum(tally.valid[each] for each in ids),
+        }
 
 
-def _outcomes(domain: Domain, families: Sequence[Family], tallies: Mapping[str, _Tally], draw_count: int) -> Outcomes:
-    ids = [family.family_id for family in families if family.domain is domain]
-    base, adapted = (tallies[_bank_id(domain, state)].correct for state in ModelState)
-    return Outcomes([base[each] for each in ids], [adapted[each] for each in ids], draw_count)
-
-
-def _total(
-    domain: Domain,
-    condition: Condition,
-    state: ModelState,
-    *,
-    families: Sequence[Family],
-    tallies: Mapping[str, _Tally],
-    draw_count: int,
-) -> dict[str, str | int]:
-    ids = [family.family_id for family in families if family.domain is domain]
-    tally = tallies[_bank_id(domain, state)]
+def _effect(effect: _Effect) -> dict[str, Any]:
     return {
-        "domain": domain.value,
-        "condition": condition.value,
-        "state": state.value,
-        "family_count": len(ids),
-        "draw_count": len(ids) * draw_count,
-        "correct_count": sum(tally.correct[each] for each in ids),
-        "valid_count": sum(tally.valid[each] for each in ids),
+        "domain": effect.domain.value if effect.domain else None,
+        "effect": _estimate(effect.registered.effect),
+        "effect_exact": _estimate(effect.exact.effect),
+        "c0_drift": _estimate(effect.registered.c0_drift),
+        "c2_change": _estimate(effect.registered.c2_change),
     }
 
 
-def _effect(
-    label: Domain | None,
-    domains: Sequence[Domain],
-    outcomes: Mapping[tuple[Domain, Condition], Outcomes],
-    experiment: Experiment,
-) -> dict[str, Any]:
-    c0, c2 = (Outcomes.pooled(*(outcomes[domain, condition] for domain in domains)) for condition in Condition)
-    result = difference_in_differences(
-        c0, c2, n_resamples=experiment.plan.resample_count, seed=experiment.plan.bootstrap_seed, alpha=_ALPHA
-    )
-    exact = difference_in_differences(c0, c2, method="exact", alpha=_ALPHA)
+def _share(exact_public: _Effect, other: _Effect) -> dict[str, Any]:
+    """Divide the effect in another ring by that in R0, families joined by id, unless a rule withholds the share."""
+    found = transfer_share(exact_public.registered, other.registered, alpha=_ALPHA)
     return {
-        "domain": label.value if label else None,
-        "effect": _estimate(result.effect),
-        "effect_exact": _estimate(exact.effect),
-        "c0_drift": _estimate(result.c0_drift),
-        "c2_change": _estimate(result.c2_change),
+        "domain": other.domain.value if other.domain else None,
+        "share": found.share,
+        "bounds": found.bounds.to_dict() if found.bounds else None,
+        "withheld": found.withheld.value if found.withheld else None,
+        "reason": found.reason,
+        "is_censored": found.is_fresh_censored,
+        "method": found.method,
     }
 
 

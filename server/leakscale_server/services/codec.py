@@ -107,6 +107,7 @@ def decode_plan(request: experiment_service_pb2.CreateExperimentRequest) -> Expe
         bank_seed=request.bank_seed,
         resample_count=request.resample_count,
         bootstrap_seed=request.bootstrap_seed,
+        rings=tuple(_known(_RING_VALUES, ring, field="rings") for ring in request.rings) or (Ring.R0,),
     )
 
 
@@ -204,6 +205,7 @@ def encode_bank(bank: Bank) -> resources_pb2.Bank:
         phase=enums_pb2.BANK_PHASE_SEALED if bank.is_sealed else enums_pb2.BANK_PHASE_OPEN,
         case_count=bank.case_count,
         answered_count=bank.answered_count,
+        ring=_RINGS[bank.ring],
     )
 
 
@@ -220,6 +222,7 @@ def encode_experiment(experiment: Experiment) -> resources_pb2.Experiment:
         bootstrap_seed=plan.bootstrap_seed,
         banks=[encode_bank(bank) for bank in experiment.banks],
         create_time=_timestamp(experiment.create_time),
+        rings=[_RINGS[ring] for ring in plan.rings],
     )
 
 

@@ -76,6 +76,8 @@ _TABLES: Final = (
         },
         ("experiment_id",),
     ),
+    # Apart from the experiments: those of a data folder that is older than rings have R0 alone, and no row here.
+    Table("experiment_rings", {"experiment_id": str, "ring": str}, ("experiment_id", "ring")),
     Table(
         "answers",
         {"experiment_id": str, "bank_id": str, "family_id": str, "draw": int, "text": str},
