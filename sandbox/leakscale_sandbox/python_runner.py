@@ -7,6 +7,7 @@ and results of others are not in this memory, and the server compares bytes else
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Callable, Iterator, Sequence
 
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_value
@@ -17,13 +18,17 @@ __all__ = ["Record", "displace", "exception_name", "known_exception_names", "lea
 Record = tuple[Verdict, bytes]
 """A verdict with canonical bytes (RETURNED) or the detail in ASCII."""
 
+_PLAIN_MARSHAL = 2
+"""Later versions of `marshal` write a value that occurs twice by reference, as it happens to lie in memory."""
+
 
 def run_python(source: str, fixtures: Sequence[bytes], limits: Limits) -> Iterator[Record]:
     """Call `transform` on each fixture.
 
     Args:
         source: Text of a module that defines `transform(records)`.
-        fixtures: JSON of each argument, parsed anew each time: a program that changes its argument changes a copy.
+        fixtures: JSON of each argument, parsed anew each time: a program that changes its argument changes a copy, and
+            gets a verdict that says so.
         limits: Only the size of one output is enforced here.
 
     Yields:
@@ -62,10 +67,28 @@ def _load(source: str) -> Callable[[object], object]:
 
 def _execute(transform: Callable[[object], object], fixture: bytes, limits: Limits) -> Record:
     try:
-        value = transform(json.loads(fixture))
-        return Verdict.RETURNED, encode_value(value, byte_count_max=limits.output_bytes_max)
+        argument = json.loads(fixture)
+        before = _snapshot(argument)
+        value = transform(argument)
+        written = encode_value(value, byte_count_max=limits.output_bytes_max)
+        if _snapshot(argument) != before:
+            return Verdict.ARGUMENT_CHANGED, b"argument"
+        return Verdict.RETURNED, written
     except BaseException as error:
         return _failure(error)
+
+
+def _snapshot(argument: object) -> bytes:
+    """Return bytes that differ wherever two arguments do, in values, types or the order of keys.
+
+    Does *not* guard against a program that means to deceive: it shares this memory and may change what is compared, or
+    put everything back before it returns. An author who sorts the argument in place by mistake does neither.
+    """
+    try:
+        return marshal.dumps(argument, _PLAIN_MARSHAL)  # type: ignore[arg-type]  # ValueError says what does not fit
+    except ValueError:
+        # It now holds what no JSON gives: a set, a function, itself.
+        return b""
 
 
 def _failure(error: BaseException) -> Record:

@@ -31,6 +31,8 @@ class Verdict(enum.StrEnum):
     """A signal, an exit without a result, or a result that no runner writes."""
     ORDER_DEPENDENT = "order_dependent"
     """SQL: the two other orders in which an odd lane reads the rows gave two values. Never on an even lane."""
+    ARGUMENT_CHANGED = "argument_changed"
+    """Python: the program gave a value, and its argument is another one than before."""
 
     @property
     def is_deterministic(self) -> bool:
@@ -46,6 +48,7 @@ _DETERMINISTIC = frozenset(
         Verdict.WORK_BUDGET,
         Verdict.OUTPUT_LIMIT,
         Verdict.ORDER_DEPENDENT,
+        Verdict.ARGUMENT_CHANGED,
     }
 )
 
@@ -55,6 +58,7 @@ RECORD_DETAILS = {
     Verdict.MEMORY_LIMIT: frozenset({"address space", "SQLite heap"}),
     Verdict.OUTPUT_LIMIT: frozenset({"bytes", "nodes", "digits", "rows", "all values together"}),
     Verdict.ORDER_DEPENDENT: frozenset({"rows"}),
+    Verdict.ARGUMENT_CHANGED: frozenset({"argument"}),
 }
 """All that a runner says beside a verdict: words from a list, so that none carries what a fixture holds.
 

@@ -20,7 +20,10 @@ def transform(records):
     sys.modules["leakscale_sandbox.canonical"].CANONICAL_VERSION = 9
     os.environ["TRACE"] = "left"
     records.append("changed")
-    return records
+    left = list(records)
+    # Put back, so that the verdict is about the value.
+    records.pop()
+    return left
 """
 LOOK_FOR_TRACES = """
 import builtins, json, os
@@ -61,11 +64,36 @@ def test_a_program_sees_nothing_of_the_one_before(pool: SandboxPool, honest: Cal
 
 def test_a_changed_argument_is_fresh_on_the_next_fixture(pool: SandboxPool) -> None:
     """Arguments are parsed anew for each fixture."""
-    program = "def transform(records):\n    records.append(9)\n    return records"
+    program = "def transform(records):\n    if len(records) > 1:\n        return records\n    records.append(9)"
 
     ((first, second),) = pool.run(a_python_job(program, fixtures=(b"[1]", b"[1]")))
 
-    assert value_of(first) == value_of(second) == [1, 9]
+    assert first.verdict is second.verdict is Verdict.ARGUMENT_CHANGED
+    assert first.detail == "argument"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("return records", Verdict.RETURNED),
+        ("return sorted(records, key=str)", Verdict.RETURNED),
+        ("records.append(9)\n    return records.pop()", Verdict.RETURNED),
+        ("records.sort(key=str)\n    return records", Verdict.ARGUMENT_CHANGED),
+        ("records[0]['n'] = 1.0\n    return 1", Verdict.ARGUMENT_CHANGED),
+        ("records[0]['n'] = True\n    return 1", Verdict.ARGUMENT_CHANGED),
+        ("records[0]['n'] = records[0].pop('n')\n    return 1", Verdict.ARGUMENT_CHANGED),
+        ("records.append({1})\n    return 1", Verdict.ARGUMENT_CHANGED),
+        ("records.append(records)\n    return 1", Verdict.ARGUMENT_CHANGED),
+        ("records.append(1)\n    raise ValueError", Verdict.EXCEPTION),
+    ],
+)
+def test_a_program_that_changes_its_argument_is_told_apart(pool: SandboxPool, body: str, verdict: Verdict) -> None:
+    """By value, type and the order of keys: each of them another call with the same argument would see."""
+    fixture = b'[{"n": 1, "name": "b"}, "a"]'
+
+    ((execution,),) = pool.run(a_python_job(f"def transform(records):\n    {body}", fixtures=(fixture,)))
+
+    assert execution.verdict is verdict
 
 
 def test_a_program_does_not_find_the_others_in_memory(pool: SandboxPool) -> None:

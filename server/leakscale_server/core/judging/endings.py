@@ -23,6 +23,7 @@ _WORDS: Final = {
     Verdict.OUTPUT_LIMIT: "a larger value than allowed",
     Verdict.TIMEOUT: "more wall-clock time than allowed",
     Verdict.KILLED: "a crash or an exit of its own",
+    Verdict.ARGUMENT_CHANGED: "an argument that it had changed",
     Verdict.ORDER_DEPENDENT: "rows that depend on the order in which tables are read",
 }
 _REFUSED: Final = {
