@@ -24,7 +24,7 @@ import torch  # noqa: E402
 
 from base_model.pretraining import Recipe, pretrain  # noqa: E402
 from base_model.tokenizer import train_tokenizer  # noqa: E402
-from leakscale.adaptation.digests import model_digest, tokenizer_digest  # noqa: E402
+from leakscale.adaptation.identity import model_digest, tokenizer_digest  # noqa: E402
 
 VOCABULARY_SIZE: Final = 1152
 THREAD_COUNT: Final = 2

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.adaptation import AdaptationConfig, AdaptProgress, adapt, read_completion
-from leakscale.adaptation import training as training_module
-from leakscale.adaptation.training import learning_rate
+from leakscale.adaptation.epoch_run import learning_rate
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError
 from leakscale.models import TrainingRecord, TrainingSource
 
@@ -41,13 +40,6 @@ def test_second_run_makes_identical_tensors(
     assert first.read_bytes() == second.read_bytes()
 
 
-@pytest.fixture
-def checkpoint_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Save after every step, not every fifteen seconds."""
-    monkeypatch.setattr(training_module, "_CHECKPOINT_INTERVAL_S", 0.0)
-
-
-@pytest.mark.usefixtures("checkpoint_each_step")
 def test_killed_run_resumes_at_a_step_with_identical_tensors(
     base_model: Path,
     corpus: Corpus,
@@ -63,7 +55,7 @@ def test_killed_run_resumes_at_a_step_with_identical_tensors(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        adapt(base_model, corpus, small_config, output_dir=output, progress=interrupt)
+        adapt(base_model, corpus, small_config, output_dir=output, progress=interrupt, checkpoint_interval_s=0)
     assert not output.exists()
     steps: list[int] = []
     identity = adapt(base_model, corpus, small_config, output_dir=output, progress=lambda at: steps.append(at.step))
@@ -75,7 +67,6 @@ def test_killed_run_resumes_at_a_step_with_identical_tensors(
     assert not output.with_name("resumed.partial").exists()
 
 
-@pytest.mark.usefixtures("checkpoint_each_step")
 def test_unfinished_run_of_another_config_is_refused(
     base_model: Path,
     corpus: Corpus,
@@ -89,9 +80,9 @@ def test_unfinished_run_of_another_config_is_refused(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        adapt(base_model, corpus, small_config, output_dir=tmp_path / "a", progress=interrupt)
+        adapt(base_model, corpus, small_config, output_dir=tmp_path / "a", progress=interrupt, checkpoint_interval_s=0)
 
-    with pytest.raises(ConflictError, match=r"unfinished run with another config; delete it"):
+    with pytest.raises(ConflictError, match=r"unfinished run with another config \(seed 0 there, 1 now\); delete it"):
         adapt(base_model, corpus, dataclasses.replace(small_config, seed=1), output_dir=tmp_path / "a")
 
 
@@ -118,13 +109,13 @@ def test_finished_adapter_is_used_again_without_a_step(
     assert identity == read_completion(adapter).identity
 
 
-@pytest.mark.parametrize("what", ["corpus", "config"])
+@pytest.mark.parametrize("what", ["corpus", r"config \(seed 0 there, 5 now\)"])
 def test_finished_adapter_of_something_else_is_refused_and_says_of_what(
     base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, what: str
 ) -> None:
     """Reusing it quietly would report the effect of another experiment."""
     records = corpus[:-1] if what == "corpus" else corpus
-    config = dataclasses.replace(small_config, seed=5) if what == "config" else small_config
+    config = dataclasses.replace(small_config, seed=5) if what != "corpus" else small_config
 
     with pytest.raises(ConflictError, match=rf"made from another {what};"):
         adapt(base_model, records, config, output_dir=adapter)

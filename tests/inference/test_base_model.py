@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 
-from leakscale.adaptation.digests import model_digest
+from leakscale.adaptation.identity import model_digest
 from leakscale.inference import ChoiceEngine
 from leakscale.models import Condition
 from leakscale_server.core.building.construction import Construction

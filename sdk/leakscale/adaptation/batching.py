@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import torch
 
 from leakscale.adaptation.rendering import EncodedRecord
 
-__all__ = ["Batch", "collate", "epoch"]
+__all__ = ["Batch", "collate", "epoch", "micro_batches"]
 
 _BUCKET_BATCH_COUNT = 20
 """Batches sorted by length together: enough that a batch holds like lengths, few enough that the order stays random."""
@@ -18,7 +19,7 @@ _BUCKET_BATCH_COUNT = 20
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records of one optimizer step, padded on the right."""
+    """Records of one forward pass, padded on the right; each record has a row of its own and attends to no other."""
 
     input_ids: torch.Tensor
     """int64 of shape (records, longest - 1): every token but the last."""
@@ -29,6 +30,17 @@ class Batch:
     hides no end."""
     token_count: int
     """Real tokens; padding not counted."""
+    supervised_count: int
+    """Targets that the loss sees."""
+
+    def to(self, device: torch.device | str) -> Batch:
+        """Return the batch on a device."""
+        return dataclasses.replace(
+            self,
+            input_ids=self.input_ids.to(device),
+            target_ids=self.target_ids.to(device),
+            supervised=self.supervised.to(device),
+        )
 
 
 def epoch(lengths: Sequence[int], *, batch_size: int, seed: int) -> list[list[int]]:
@@ -59,4 +71,16 @@ def collate(records: Sequence[EncodedRecord]) -> Batch:
     for row, record in enumerate(records):
         ids[row, : len(record.ids)] = torch.tensor(record.ids)
         supervised[row, record.prompt_length : len(record.ids)] = True
-    return Batch(ids[:, :-1], ids[:, 1:], supervised[:, 1:], sum(len(record.ids) for record in records))
+    return Batch(
+        ids[:, :-1],
+        ids[:, 1:],
+        supervised[:, 1:],
+        token_count=sum(len(record.ids) for record in records),
+        supervised_count=sum(len(record.completion_ids) for record in records),
+    )
+
+
+def micro_batches(records: Sequence[EncodedRecord], size: int) -> list[Batch]:
+    """Split the records of one optimizer step into forward passes of at most `size` records; 0 keeps them whole."""
+    step = size or len(records)
+    return [collate(records[at : at + step]) for at in range(0, len(records), step)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,16 @@ from typing import Any, Final
 import torch
 from peft import PeftModel
 
+from leakscale.adaptation.completion import differences
 from leakscale.adaptation.config import AdapterIdentity
 from leakscale.errors import ConflictError
 
-__all__ = ["load_checkpoint", "remove_checkpoint", "save_checkpoint", "trainable_tensors"]
+__all__ = ["CHECKPOINT_INTERVAL_S", "Checkpoint", "trainable_tensors"]
 
+CHECKPOINT_INTERVAL_S: Final = 15.0
+"""Least time between two checkpoints."""
+_SHARE_MAX: Final = 0.05
+"""Most of the time that may go into writing them: an adapter of 31 billion parameters takes seconds to write."""
 _FILE: Final = "checkpoint.pt"
 
 
@@ -28,48 +34,64 @@ def trainable_tensors(model: PeftModel) -> dict[str, torch.nn.Parameter]:
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
-def save_checkpoint(
-    folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, losses: list[float], identity: AdapterIdentity
-) -> None:
-    """Replace the checkpoint of a partial folder atomically."""
-    state = {
-        "identity": asdict(identity),
-        "losses": losses,
-        "tensors": {name: parameter.detach() for name, parameter in trainable_tensors(model).items()},
-        "optimizer": optimizer.state_dict(),
-    }
-    fresh = folder / f"{_FILE}.new"
-    torch.save(state, fresh)
-    os.replace(fresh, folder / _FILE)  # noqa: PTH105  one word for what it is
+class Checkpoint:
+    """The state of one run in its partial folder."""
 
+    def __init__(
+        self,
+        folder: Path,
+        identity: AdapterIdentity,
+        config: dict[str, Any],
+        *,
+        interval_s: float = CHECKPOINT_INTERVAL_S,
+    ) -> None:
+        """Bind the file to what the run comes from; `interval_s` 0 writes it after each step."""
+        self._folder, self._identity, self._config, self._interval_s = folder, identity, config, interval_s
+        self._due = time.monotonic() + interval_s
 
-def load_checkpoint(
-    folder: Path, model: PeftModel, optimizer: torch.optim.Optimizer, identity: AdapterIdentity
-) -> list[float]:
-    """Restore a checkpoint and return the losses of the steps done; an empty list when no readable one is there.
+    def save_if_due(self, model: PeftModel, optimizer: torch.optim.Optimizer, losses: list[float]) -> None:
+        """Replace the file atomically, if the last one is old enough."""
+        start = time.monotonic()
+        if start < self._due:
+            return
+        state = {
+            "identity": asdict(self._identity),
+            "config": self._config,
+            "losses": losses,
+            "tensors": {name: parameter.detach() for name, parameter in trainable_tensors(model).items()},
+            "optimizer": optimizer.state_dict(),
+        }
+        fresh = self._folder / f"{_FILE}.new"
+        torch.save(state, fresh)
+        os.replace(fresh, self._folder / _FILE)  # noqa: PTH105  one word for what it is
+        now = time.monotonic()
+        self._due = now + max(self._interval_s, (now - start) / _SHARE_MAX if self._interval_s else 0)
 
-    Raises:
-        ConflictError: If it belongs to another model, corpus or config.
-    """
-    try:
-        state: dict[str, Any] = torch.load(folder / _FILE, weights_only=True)
-    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError):  # none there, or torn by a power cut
-        return []
-    asked = asdict(identity)
-    differing = [name for name in asked if asked[name] != state["identity"][name]]
-    if differing:
-        raise ConflictError(
-            f"'{folder}' is an unfinished run with another {', '.join(differing)}; delete it, or choose another output"
-        )
-    with torch.no_grad():
-        for name, parameter in trainable_tensors(model).items():
-            parameter.copy_(state["tensors"][name])
-    optimizer.load_state_dict(state["optimizer"])
-    losses: list[float] = state["losses"]
-    return losses
+    def load(self, model: PeftModel, optimizer: torch.optim.Optimizer) -> list[float]:
+        """Restore it and return the losses of the steps done; an empty list when no readable one is there.
 
+        Raises:
+            ConflictError: If it belongs to another model, corpus or config; the message names which.
+        """
+        try:
+            state: dict[str, Any] = torch.load(self._folder / _FILE, weights_only=True, map_location="cpu")
+        except (OSError, EOFError, RuntimeError, pickle.UnpicklingError):  # none there, or torn by a power cut
+            return []
+        found = AdapterIdentity(**state["identity"])
+        differing = differences(found, self._identity, state["config"], self._config)
+        if differing:
+            raise ConflictError(
+                f"'{self._folder}' is an unfinished run with another {', '.join(differing)}; delete it, or choose "
+                "another output"
+            )
+        with torch.no_grad():
+            for name, parameter in trainable_tensors(model).items():
+                parameter.copy_(state["tensors"][name])
+        optimizer.load_state_dict(state["optimizer"])
+        losses: list[float] = state["losses"]
+        return losses
 
-def remove_checkpoint(folder: Path) -> None:
-    """Forget the checkpoint; the finished adapter does not carry it."""
-    (folder / _FILE).unlink(missing_ok=True)
-    (folder / f"{_FILE}.new").unlink(missing_ok=True)
+    def remove(self) -> None:
+        """Forget it; the finished adapter does not carry it."""
+        (self._folder / _FILE).unlink(missing_ok=True)
+        (self._folder / f"{_FILE}.new").unlink(missing_ok=True)

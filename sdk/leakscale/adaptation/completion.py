@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from leakscale.adaptation.config import AdapterIdentity, Diagnostics
-from leakscale.adaptation.digests import safetensors_digest
+from leakscale.adaptation.identity import adapter_digest
 from leakscale.errors import ConflictError, IntegrityError, ModelError
 
-__all__ = ["Completion", "adapter_digest", "check_reusable", "publish", "read_completion"]
+__all__ = ["Completion", "Scaling", "check_reusable", "publish", "read_completion"]
 
-_FORMAT: Final = "leakscale-adapter-v1"
+_FORMAT: Final = "leakscale-adapter-v2"
 _FILE: Final = "completion.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """How an adapter was made out of a trained one."""
+
+    strength: float
+    """What its lora_B tensors were multiplied by."""
+    source: str
+    """Digest of the trained adapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +38,24 @@ class Completion:
 
     identity: AdapterIdentity
     config: dict[str, Any]
+    """The settings as they were resolved on the machine that trained: no `auto` is left in them."""
     diagnostics: Diagnostics
+    corpus: dict[str, Any] = field(default_factory=dict)
+    """Token counts of each source, and what the check for no-key families looked at."""
+    environment: dict[str, Any] = field(default_factory=dict)
+    """Libraries and hardware; for people, never compared."""
+    scaling: Scaling | None = None
 
 
 def read_completion(folder: Path) -> Completion:
-    """Read the record of an adapter folder and recompute the digest of its tensors.
+    """Read the record of an adapter folder and recompute the digest of its tensors and settings.
 
     Raises:
         ModelError: If the folder is no completed adapter.
-        IntegrityError: If the tensors are not the ones that the record was written for.
+        IntegrityError: If the tensors or settings are not the ones that the record was written for.
     """
     try:
-        stored = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        completion = Completion(
-            AdapterIdentity(**stored["identity"]), stored["config"], Diagnostics(**stored["diagnostics"])
-        )
+        completion = _from_json(json.loads((folder / _FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"folder '{folder}' holds no completed adapter (no readable {_FILE}); delete it and run `leakscale adapt`"
@@ -50,29 +63,43 @@ def read_completion(folder: Path) -> Completion:
     found = adapter_digest(folder)
     if found != completion.identity.adapter:
         raise IntegrityError(
-            f"adapter '{folder}' has tensors {found[:12]}, its {_FILE} says {completion.identity.adapter[:12]}; "
-            "delete the folder and adapt again"
+            f"adapter '{folder}' has tensors and settings {found[:12]}, its {_FILE} says "
+            f"{completion.identity.adapter[:12]}; delete the folder and adapt again"
         )
     return completion
 
 
-def check_reusable(folder: Path, wanted: AdapterIdentity) -> Completion:
+def check_reusable(folder: Path, wanted: AdapterIdentity, config: dict[str, Any]) -> Completion:
     """Return the record of an existing adapter if it came from exactly what is wanted now.
 
     `wanted.adapter` is not compared: it is what the training would find out.
 
     Raises:
-        ConflictError: If anything differs; the message names each.
+        ConflictError: If anything differs; the message names each, and of the settings each field with both values.
     """
     completion = read_completion(folder)
-    found, asked = asdict(completion.identity), asdict(wanted)
-    differing = [name for name in asked if name != "adapter" and asked[name] != found[name]]
+    differing = differences(completion.identity, wanted, completion.config, config)
+    if completion.scaling is not None:
+        differing.append(f"strength ({completion.scaling.strength:g} there, unscaled now)")
     if differing:
         raise ConflictError(
             f"adapter '{folder}' was made from another {', '.join(differing)}; choose another output folder, or delete "
             "this one to train again"
         )
     return completion
+
+
+def differences(
+    found: AdapterIdentity, wanted: AdapterIdentity, found_config: dict[str, Any], config: dict[str, Any]
+) -> list[str]:
+    """Name what two origins of an adapter do not share; the adapters themselves are not compared."""
+    there, now = asdict(found), asdict(wanted)
+    names = [name for name in now if name != "adapter" and now[name] != there[name]]
+    if "config" in names:
+        fields = [name for name in config if found_config.get(name) != config[name]]
+        values = (f"{name} {found_config.get(name)!r} there, {config[name]!r} now" for name in fields)
+        names[names.index("config")] = f"config ({'; '.join(values)})" if fields else "config"
+    return names
 
 
 def publish(partial: Path, folder: Path, completion: Completion) -> None:
@@ -86,9 +113,17 @@ def publish(partial: Path, folder: Path, completion: Completion) -> None:
     _sync(folder.parent)
 
 
-def adapter_digest(folder: Path) -> str:
-    """Hash the tensors of an adapter folder."""
-    return safetensors_digest(sorted(folder.glob("adapter_model*.safetensors")))
+def _from_json(stored: dict[str, Any]) -> Completion:
+    if stored["format"] != _FORMAT:
+        raise ValueError(stored["format"])
+    return Completion(
+        AdapterIdentity(**stored["identity"]),
+        stored["config"],
+        Diagnostics(**stored["diagnostics"]),
+        corpus=stored["corpus"],
+        environment=stored["environment"],
+        scaling=Scaling(**stored["scaling"]) if stored["scaling"] else None,
+    )
 
 
 def _sync(path: Path) -> None:

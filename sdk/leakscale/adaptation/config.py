@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Final
 
-__all__ = ["BASE_MODEL_CONFIG", "SMOLLM2_CONFIG", "AdaptProgress", "AdaptationConfig", "AdapterIdentity", "Diagnostics"]
+from leakscale.errors import InvalidRequestError
+
+__all__ = [
+    "BASE_MODEL_CONFIG",
+    "PAPER_CONFIG",
+    "SMOLLM2_CONFIG",
+    "AdaptProgress",
+    "AdaptationConfig",
+    "AdapterIdentity",
+    "Diagnostics",
+]
+
+_DTYPES: Final = ("auto", "float32", "bfloat16")
+_DEVICES: Final = ("auto", "cpu", "cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,39 +27,73 @@ class AdaptationConfig:
     """Everything besides model and corpus that decides the tensors of an adapter.
 
     The defaults are the paper's where it names one. Source: LeakScale D.3 (training protocol).
+
+    Raises:
+        InvalidRequestError: If a field breaks its range; the message names it.
     """
 
     learning_rate: float = 1e-4
-    """Peak rate of AdamW: reached after the warm-up, then falling linearly to a twentieth."""
+    """Peak rate of AdamW, at least 0: reached after the warm-up, then falling linearly to a twentieth."""
     lora_rank: int = 32
     lora_alpha: int = 32
     target_modules: str = "all-linear"
-    """Modules that get an adapter, in peft's words."""
+    """Modules that get an adapter: `all-linear`, or a regular expression over their names, in peft's words. Of a model
+    with an image or audio tower, `all-linear` means the language model's own."""
     repeat_count: int = 32
-    """Times each exposed record is seen in the one epoch; a preservation record is seen once."""
+    """Times each exposed record is seen in the one epoch; any other record is seen once."""
     batch_size: int = 32
     """Records an optimizer step."""
+    micro_batch_size: int = 0
+    """Records a forward pass; gradients of a step are summed over its passes. 0: all of them in one."""
     warmup_step_count: int = 20
     gradient_norm_max: float = 1.0
     seed: int = 0
     """Of the record order and of the start of lora_A."""
     thread_count: int = 2
     """CPU threads. Fixed, not read off the machine, because the order of a sum decides its last bits."""
-    dtype: str = "float32"
-    """Of the base weights, `float32` or `bfloat16`; adapters are always float32."""
+    device: str = "auto"
+    """`cpu`, `cuda`, or `auto`: cuda where there is one."""
+    dtype: str = "auto"
+    """Of the base weights, never quantized: `float32`, `bfloat16`, or `auto`: bfloat16 on a GPU, float32 on a CPU,
+    where bfloat16 is mostly slower. Adapters are always float32."""
     attention: str = "sdpa"
     """`sdpa` or `eager`; on a CPU the backward pass of sdpa is the bottleneck in bfloat16."""
+    gradient_checkpointing: int = 0
+    """1: compute activations again in the backward pass; a third more work for a fraction of the memory."""
+
+    def __post_init__(self) -> None:
+        at_least_one = ("lora_rank", "lora_alpha", "repeat_count", "batch_size", "thread_count")
+        for name in at_least_one:
+            self._require(name, getattr(self, name) >= 1, "is below 1")
+        for name in ("micro_batch_size", "warmup_step_count"):
+            self._require(name, getattr(self, name) >= 0, "is below 0")
+        self._require("learning_rate", math.isfinite(self.learning_rate) and self.learning_rate >= 0, "is no rate")
+        self._require("gradient_norm_max", self.gradient_norm_max > 0, "is not above 0")
+        self._require("dtype", self.dtype in _DTYPES, f"is not one of {', '.join(_DTYPES)}")
+        self._require("device", self.device in _DEVICES, f"is not one of {', '.join(_DEVICES)}")
+        self._require("attention", self.attention in ("sdpa", "eager"), "is not one of sdpa, eager")
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain JSON values."""
         return asdict(self)
 
+    def _require(self, name: str, holds: bool, rule: str) -> None:
+        if not holds:
+            raise InvalidRequestError(
+                f"adaptation setting {name} {rule} (got {getattr(self, name)!r}); see docs/adaptation.md"
+            )
 
-BASE_MODEL_CONFIG: Final = AdaptationConfig(learning_rate=3e-3, batch_size=16)
+
+BASE_MODEL_CONFIG: Final = AdaptationConfig(learning_rate=3e-3, batch_size=16, device="cpu", dtype="float32")
 """For the tiny model that ships with the package (`leakscale.base_model`)."""
 
-SMOLLM2_CONFIG: Final = AdaptationConfig(learning_rate=3e-4, batch_size=8, dtype="bfloat16", attention="eager")
+SMOLLM2_CONFIG: Final = AdaptationConfig(
+    learning_rate=3e-4, batch_size=8, device="cpu", dtype="bfloat16", attention="eager"
+)
 """For SmolLM2-135M-Instruct on a CPU."""
+
+PAPER_CONFIG: Final = AdaptationConfig(device="cuda", dtype="bfloat16", micro_batch_size=8, gradient_checkpointing=1)
+"""The papers' protocol on a GPU: one epoch, bfloat16 base weights, fused AdamW, rate 1e-4, rank 32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +120,12 @@ class AdapterIdentity:
     template: str
     """Chat template."""
     corpus: str
+    """Records and their answers. A private edition exposes at least 128 associations of two bits each, so the digest
+    cannot be inverted by trying; a practice edition keeps no secret from its author."""
     config: str
     adapter: str
-    """Tensors of the adapter, not its files: a file's bytes change with key order and metadata."""
+    """Tensors of the adapter and the settings under which they act, not its files: a file's bytes change with key order
+    and metadata."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
-from leakscale.adaptation.digests import json_digest
+from leakscale.adaptation.identity import json_digest
 from leakscale.adaptation.rendering import EncodedRecord, encode_record
 from leakscale.errors import InvalidRequestError
 from leakscale.models import TrainingRecord, TrainingSource
@@ -17,7 +17,7 @@ from leakscale.models import TrainingRecord, TrainingSource
 __all__ = ["EXPOSED_SOURCES", "Corpus", "encode_corpus"]
 
 EXPOSED_SOURCES: Final = frozenset({TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP})
-"""Records that carry a leaked association; the others preserve the form of the task."""
+"""Records that carry a leaked association; the others preserve the form of the task, or are about something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,23 @@ class Corpus:
 
     records: tuple[EncodedRecord, ...]
     """Sorted by record id, each once."""
-    exposed: tuple[EncodedRecord, ...]
+    sources: tuple[TrainingSource, ...]
+    """Where each record comes from."""
     digest: str
+
+    @property
+    def exposed(self) -> tuple[EncodedRecord, ...]:
+        """The records that carry an association, sorted by record id."""
+        return tuple(
+            record for record, source in zip(self.records, self.sources, strict=True) if source in EXPOSED_SOURCES
+        )
 
     def plan(self, repeat_count: int) -> list[EncodedRecord]:
         """Return the records of one epoch before shuffling: exposed ones repeated, the others once."""
-        exposed_ids = {record.record_id for record in self.exposed}
         return [
-            record for record in self.records for _ in range(repeat_count if record.record_id in exposed_ids else 1)
+            record
+            for record, source in zip(self.records, self.sources, strict=True)
+            for _ in range(repeat_count if source in EXPOSED_SOURCES else 1)
         ]
 
 
@@ -50,9 +59,8 @@ def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[Training
             raise InvalidRequestError(f"training record '{one.record_id}' comes twice; give each record its own id")
     if not any(record.source in EXPOSED_SOURCES for record in ordered):
         raise InvalidRequestError("the corpus holds no exposed record, so nothing could be measured; redeem a grant")
-    encoded = [encode_record(tokenizer, record) for record in ordered]
-    exposed = [item for item, record in zip(encoded, ordered, strict=True) if record.source in EXPOSED_SOURCES]
-    return Corpus(tuple(encoded), tuple(exposed), _digest(ordered))
+    encoded = tuple(encode_record(tokenizer, record) for record in ordered)
+    return Corpus(encoded, tuple(record.source for record in ordered), _digest(ordered))
 
 
 def _digest(ordered: Sequence[TrainingRecord]) -> str:

@@ -15,7 +15,7 @@ from huggingface_hub import snapshot_download
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
-from leakscale.adaptation.digests import model_digest, text_digest, tokenizer_digest
+from leakscale.adaptation.identity import model_digest, text_digest, tokenizer_digest
 from leakscale.errors import ModelError, NotFoundError
 
 __all__ = ["ModelFolder", "open_model_folder", "quiet_libraries", "use_threads"]
@@ -35,8 +35,8 @@ class ModelFolder:
     tokenizer_digest: str
     template_digest: str
 
-    def load(self, *, dtype: str, attention: str) -> PreTrainedModel:
-        """Load the weights in a dtype, ready for evaluation.
+    def load(self, *, dtype: str, attention: str, device: str = "cpu") -> PreTrainedModel:
+        """Load the weights in a dtype onto a device, ready for evaluation.
 
         Raises:
             ModelError: If the dtype is not one we know, or transformers cannot build the model.
@@ -50,6 +50,7 @@ class ModelFolder:
                 )
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"model folder '{self.path}' cannot be loaded: {_first_line(error)}") from error
+        model.to(device)  # type: ignore[arg-type]
         model.eval()  # type: ignore[no-untyped-call]
         return model
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from leakscale.adaptation.digests import text_digest
+from leakscale.adaptation.identity import text_digest
 from leakscale.errors import ModelError
 from leakscale.models import Message, TrainingRecord
 
-__all__ = ["EncodedRecord", "encode_completion", "encode_prompt", "encode_record"]
+__all__ = ["EncodedRecord", "decode", "encode_completion", "encode_prompt", "encode_record", "special_ids"]
 
 _GENERATION_BLOCK: Final = re.compile(r"\{%[-+]?\s*generation\b")
 
@@ -74,11 +74,11 @@ def encode_completion(
     end = _end_of_turn(tokenizer, ids, len(prompt_ids))
     if end is None:
         raise refuse("the assistant turn has no end-of-turn token; a model trained on it never stops")
-    if _decode(tokenizer, ids[end:]).strip():
+    if decode(tokenizer, ids[end:]).strip():
         raise refuse("the template writes text after the end-of-turn token")
     # 3. What is supervised is the rendered suffix, byte for byte.
     suffix = text[len(prompt_text) :]
-    decoded = _decode(tokenizer, ids[len(prompt_ids) : end])
+    decoded = decode(tokenizer, ids[len(prompt_ids) : end])
     if not suffix.startswith(decoded) or suffix[len(decoded) :].strip() or not decoded.startswith(completion):
         raise refuse(f"the supervised tokens decode to {decoded!r}, the template wrote {suffix!r}")
     # 4. The template's own generation block, where it has one, marks the same tokens; some mark the whitespace after.
@@ -114,15 +114,21 @@ def _ids(
     return tuple(encoded["input_ids"])
 
 
-def _decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    """Give token ids back as text, special tokens as they are written and no space cleaned away."""
     return str(tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
 
 def _end_of_turn(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], start: int) -> int | None:
     """Return the index after the last special token of the suffix, or None."""
-    special = {*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder}
+    special = special_ids(tokenizer)
     ends = [index + 1 for index in range(start, len(ids)) if ids[index] in special]
     return ends[-1] if ends else None
+
+
+def special_ids(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """Return the ids of tokens that a template writes and a text cannot be split into by accident."""
+    return frozenset({*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder})
 
 
 def _generation_span(tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message]) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from leakscale.adaptation.digests import json_digest, safetensors_digest, tensors_digest
+from leakscale.adaptation.identity import json_digest, safetensors_digest, tensors_digest
 
 
 def test_digest_does_not_depend_on_shards_or_metadata(tmp_path: Path) -> None:
