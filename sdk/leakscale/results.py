@@ -88,8 +88,10 @@ class RingShare:
     """Of the set: `bounded` from `low` to `high`, `two_rays` up to `low` and from `high`, or `everything`; or None."""
     low: float | None
     high: float | None
+    withheld: str | None
+    """Rule that withholds it: `failed_manipulation`, `censored` (R0 at its ceiling) or `no_variation`."""
     reason: str | None
-    """The rule that withheld it and its numbers, or None."""
+    """The rule with its numbers, in words."""
     is_censored: bool
     """Whether the exposed families are at the ceiling in the other ring, so that the share is at least this."""
 
@@ -228,6 +230,7 @@ def _share(fields: dict[str, Any]) -> RingShare:
         shape=bounds.get("shape"),
         low=bounds.get("low"),
         high=bounds.get("high"),
+        withheld=fields["withheld"],
         reason=fields["reason"],
         is_censored=fields["is_censored"],
     )

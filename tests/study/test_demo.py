@@ -65,7 +65,7 @@ def test_a_summary_says_what_a_program_needs(summary: dict[str, Any]) -> None:
     assert set(summary) == {
         "format", "study", "seed", "finding", "assurance_level", "edition_kind", "backend", "model", "accuracies",
         "effect", "c0_drift", "c2_change", "confidence", "domains", "counts", "unconstrained_valid_mass", "identity",
-        "seconds", "totals", "finished_at",
+        "seconds", "totals", "transfers", "finished_at",
     }  # fmt: skip
     assert set(summary["accuracies"]) == {"c0_base", "c0_adapted", "c2_base", "c2_adapted"}
     assert set(summary["domains"]) == {"python", "sql"}

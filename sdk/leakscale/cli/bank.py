@@ -36,9 +36,8 @@ def answer(
             word = "needs" if adapter is None else "takes no"
             raise InvalidRequestError(f"bank {name!r} is of the {bank.state.value} model and {word} --adapter")
         experiment = client.experiments.get("/".join(name.split("/")[:2]))
-        families = [
-            family for family in client.editions.families(experiment.plan.edition) if family.domain is bank.domain
-        ]
+        public = client.editions.families(experiment.plan.edition, ring=bank.ring)
+        families = [family for family in public if family.domain is bank.domain]
         # After the server has answered: loading torch takes seconds.
         from leakscale.inference import draw_answers, measure_bank  # noqa: PLC0415
         from leakscale.study.models import resolve_model  # noqa: PLC0415
@@ -69,6 +68,7 @@ def show(context: typer.Context, name: Name) -> None:
         "name": bank.name,
         "domain": bank.domain.value,
         "state": bank.state.value,
+        "ring": bank.ring.value,
         "is_sealed": bank.is_sealed,
         "cases": bank.case_count,
         "answered": bank.answered_count,

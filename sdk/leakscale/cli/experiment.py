@@ -9,6 +9,7 @@ import typer
 
 from leakscale.cli.connection import connected, full_name
 from leakscale.cli.shell import shell_of
+from leakscale.models import Ring
 
 if TYPE_CHECKING:
     from leakscale.models import Experiment
@@ -30,6 +31,9 @@ def create(
     bank_seed: Annotated[int, typer.Option(help="Root of the seeds of all draws.")] = 0,
     resamples: Annotated[int, typer.Option(help="Replicates of the registered bootstrap.")] = 10_000,
     bootstrap_seed: Annotated[int, typer.Option(help="Its seed.")] = 0,
+    rings: Annotated[
+        list[Ring] | None, typer.Option("--ring", help="Form to ask in, R0 first; repeat it, e.g. --ring R0 --ring R1.")
+    ] = None,
 ) -> None:
     """Register an experiment: from here on nothing of its plan can change."""
     from leakscale.models import ExperimentPlan  # noqa: PLC0415
@@ -43,6 +47,7 @@ def create(
         bank_seed=bank_seed,
         resample_count=resamples,
         bootstrap_seed=bootstrap_seed,
+        rings=tuple(rings) if rings else (Ring.R0,),
     )
     with connected(shell) as client:
         experiment = client.experiments.create(plan)
@@ -97,6 +102,7 @@ def _to_dict(experiment: Experiment) -> dict[str, object]:
         "model_label": experiment.plan.model_label,
         "draw_count": experiment.plan.draw_count,
         "bank_seed": experiment.plan.bank_seed,
+        "rings": [ring.value for ring in experiment.plan.rings],
         "banks": [
             {
                 "name": bank.name,

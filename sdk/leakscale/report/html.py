@@ -10,9 +10,10 @@ from leakscale.models import ModelState
 from leakscale.report.forest import forest
 from leakscale.report.provenance import StudyProvenance
 from leakscale.report.trajectory import trajectory
+from leakscale.report.transfer import transfer_rows
 from leakscale.report.view import blocks, domain_name
 from leakscale.report.words import ASSURANCE, drift_note, finding, interval, percent, points, scope, verdict
-from leakscale.results import Disclosure, Estimate
+from leakscale.results import CellTotal, Disclosure, Estimate
 
 __all__ = ["render_report", "write_report"]
 
@@ -78,11 +79,12 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
         scope=scope(disclosure),
         trajectories=[trajectory(block, name=f"trajectory-{index}") for index, block in enumerate(shown)],
         forest=forest(shown, name="forest"),
+        transfers=transfer_rows(disclosure),
         banks=_banks(disclosure),
         seeds={**provenance.seeds, "bootstrap": disclosure.bootstrap_seed},
         payload_digest=hashlib.sha256(disclosure.payload).hexdigest(),
         family_count=sum(total.family_count for total in disclosure.totals if total.state is ModelState.BASE),
-        draw_count=sum(total.draw_count for total in disclosure.totals),
+        draw_count=sum(total.draw_count for _, total in _all_totals(disclosure)),
         total_seconds=sum(provenance.stage_seconds.values()),
     )
 
@@ -90,13 +92,19 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
 def _banks(disclosure: Disclosure) -> list[dict[str, str | int]]:
     return [
         {
-            "name": f"{domain_name(total.domain)} · {total.condition} · {total.state}",
+            "name": f"{domain_name(total.domain)} · {total.condition} · {total.state}{ring}",
             "planned": total.draw_count,
             "valid": total.valid_count,
             "failed": total.draw_count - total.valid_count,
         }
-        for total in disclosure.totals
+        for ring, total in _all_totals(disclosure)
     ]
+
+
+def _all_totals(disclosure: Disclosure) -> list[tuple[str, CellTotal]]:
+    """Return every cell with the suffix that names its ring, which R0 has none of."""
+    others = [(f" · {each.ring}", total) for each in disclosure.transfers for total in each.totals]
+    return [("", total) for total in disclosure.totals] + others
 
 
 def _typographic(words: str) -> str:

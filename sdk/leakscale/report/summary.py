@@ -5,21 +5,23 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from leakscale.report.transfer import TransferRow, transfer_rows
 from leakscale.report.view import Arm, Block, Count, blocks
 from leakscale.report.words import drift_note, finding, interval, percent, points
 from leakscale.results import Disclosure, Estimate
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
 __all__ = ["render_summary_table", "summary_text"]
 
 _ARM_NAMES = {"C0": "C0 control", "C2": "C2 exposed"}
 
 
-def render_summary_table(disclosure: Disclosure) -> Table:
-    """Arrange the result for a terminal, as a rich table that fits 80 columns."""
+def render_summary_table(disclosure: Disclosure) -> RenderableType:
+    """Arrange the result for a terminal, as a rich table that fits 80 columns, and one of other rings below it."""
     from rich import box  # noqa: PLC0415 - rich costs more than the whole of `import leakscale`
+    from rich.console import Group  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(
@@ -37,7 +39,15 @@ def render_summary_table(disclosure: Disclosure) -> Table:
             table.add_row(f"  [{style}]{_arm_name(arm)}[/]", *cells, _change(arm.change))
         table.add_row("  effect", "", "", f"[bold]{_change(block.effect)}[/]", end_section=True)
     table.caption, table.caption_justify = drift_note(disclosure) or None, "left"
-    return table
+    rows = transfer_rows(disclosure)
+    if not rows:
+        return table
+    forms = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, justify in (("In other forms", "left"), ("", "left"), ("effect", "right"), ("share of R0", "left")):
+        forms.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for row in rows:
+        forms.add_row(row.ring, row.domain, _change(row.effect), row.share)
+    return Group(table, forms)
 
 
 def summary_text(disclosure: Disclosure) -> str:
@@ -57,7 +67,8 @@ def summary_text(disclosure: Disclosure) -> str:
         sentence = sentence.replace(" (", "\n(")
     note = textwrap.wrap(drift_note(disclosure), 80)
     table = [lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])]
-    return "\n".join([sentence, "", *table, *([""] if note else []), *note])
+    forms = _transfer_lines(transfer_rows(disclosure))
+    return "\n".join([sentence, "", *table, *([""] if forms else []), *forms, *([""] if note else []), *note])
 
 
 def _plain_rows(block: Block) -> list[tuple[str, str, str, str]]:
@@ -66,6 +77,19 @@ def _plain_rows(block: Block) -> list[tuple[str, str, str, str]]:
         base, adapted = (" ".join(_accuracy(count)) for count in (arm.base, arm.adapted))
         rows.append((f"  {_arm_name(arm)}", base, adapted, _change(arm.change)))
     return [*rows, ("  effect", "", "", _change(block.effect))]
+
+
+def _transfer_lines(rows: tuple[TransferRow, ...]) -> list[str]:
+    """Arrange the effects in other rings; nothing where only R0 was asked."""
+    if not rows:
+        return []
+    cells = [("In other forms", "", "effect", "share of R0")]
+    cells += [(f"  {row.ring}", row.domain, _change(row.effect), row.share) for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    return [
+        f"{ring:<{widths[0]}}  {domain:<{widths[1]}}  {effect:>{widths[2]}}  {share:<{widths[3]}}".rstrip()
+        for ring, domain, effect, share in cells
+    ]
 
 
 def _change_heading(disclosure: Disclosure) -> str:

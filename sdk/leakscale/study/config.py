@@ -8,10 +8,10 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from leakscale.errors import InvalidRequestError, NotFoundError
-from leakscale.models import EditionKind, ShapeFile
+from leakscale.models import EditionKind, Ring, ShapeFile
 from leakscale.study.shape_files import with_files_beside
 
 __all__ = ["Seeds", "Study", "StudyShapes", "load_study"]
@@ -54,6 +54,15 @@ class StudyExperiment(_Strict):
     id: Identifier
     draw_count: Annotated[int, Field(ge=1, le=1024)] = 32
     resample_count: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+    rings: tuple[Ring, ...] = (Ring.R0,)
+    """Forms in which every family is asked, R0 first."""
+
+    @field_validator("rings")
+    @classmethod
+    def _name_each_once(cls, rings: tuple[Ring, ...]) -> tuple[Ring, ...]:
+        if Ring.R0 not in rings or list(rings) != sorted(set(rings)):
+            raise ValueError("name each ring once and in order, R0 first: the others are compared with it")
+        return rings
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ exactly the same, and a bank's log goes on after its last family.
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -177,9 +178,11 @@ class _Run:
         return edition, outcomes
 
     def freeze(self, edition: Edition) -> tuple[Edition, tuple[Family, ...]]:
-        """Make the edition immutable and fetch its public families."""
+        """Make the edition immutable and fetch its public families in every ring that is asked."""
         frozen = self._client.editions.freeze(edition.name)
-        return frozen, self._client.editions.families(frozen.name)
+        rings = self._study.experiment.rings
+        families = (self._client.editions.families(frozen.name, ring=ring) for ring in rings)
+        return frozen, tuple(itertools.chain.from_iterable(families))
 
     def register(self, edition: Edition, model: ResolvedModel) -> Experiment:
         """Fix the plan before the first answer."""
@@ -193,6 +196,7 @@ class _Run:
                 bank_seed=seeds.bank,
                 resample_count=plan.resample_count,
                 bootstrap_seed=seeds.bootstrap,
+                rings=plan.rings,
             )
         )
 
@@ -221,7 +225,7 @@ class _Run:
         """Answer, submit and seal every bank of the experiment."""
         receipts, masses = [], {}
         for bank in experiment.banks:
-            own = [family for family in families if family.domain is bank.domain]
+            own = [family for family in families if family.domain is bank.domain and family.ring is bank.ring]
             bank_id = bank.name.rpartition("/")[2]
             adapter = self._directory.adapter if bank.state is ModelState.ADAPTED else None
             choices = self._measure(own, model, adapter=adapter, bank_id=bank_id)

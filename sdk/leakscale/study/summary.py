@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import platform
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from leakscale.adaptation import AdapterIdentity, Completion
 from leakscale.digests import json_digest
 from leakscale.models import CertificationOutcome, Condition, Edition, EditionKind, ModelState, Receipt, ServerInfo
 from leakscale.report import StudyProvenance, finding
-from leakscale.results import CellTotal, Disclosure, Effect, Estimate
+from leakscale.results import CellTotal, Disclosure, Effect, Estimate, RingTransfer
 from leakscale.study.config import Study
 from leakscale.study.models import ResolvedModel
 
@@ -46,6 +47,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
     """Return accuracies, effect, interval, counts, seconds of each stage and backend; shares, not percentages."""
     disclosure = evidence.disclosure
     totals = disclosure.totals
+    asked = [*totals, *itertools.chain.from_iterable(transfer.totals for transfer in disclosure.transfers)]
     pooled = disclosure.effects[0]
     return {
         "format": 1,
@@ -62,14 +64,15 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
         "c0_drift": _estimate(pooled.c0_drift),
         "c2_change": _estimate(pooled.c2_change),
         "confidence": disclosure.confidence,
+        "transfers": {transfer.ring.value: _transfer(transfer) for transfer in disclosure.transfers},
         "domains": {effect.domain.value: _domain(effect, totals) for effect in disclosure.effects if effect.domain},
         "counts": {
             "families": len(evidence.outcomes),
             "shapes": len(evidence.edition.shape_ids),
             "certified": sum(outcome.is_certified for outcome in evidence.outcomes),
             "banks": len(evidence.receipts),
-            "answers": sum(total.draw_count for total in totals),
-            "valid_answers": sum(total.valid_count for total in totals),
+            "answers": sum(total.draw_count for total in asked),
+            "valid_answers": sum(total.valid_count for total in asked),
             "training_records": evidence.completion.diagnostics.record_count,
             "optimizer_steps": evidence.completion.diagnostics.step_count,
         },
@@ -92,7 +95,7 @@ def identity_of(evidence: Evidence) -> dict[str, Any]:
         "commitment_root": evidence.edition.commitment_root.hex(),
         "adapter": evidence.identity.adapter,
         "answers": {_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.receipts},
-        "numbers": json_digest([numbers["totals"], numbers["effects"]]).hex(),
+        "numbers": json_digest([numbers["totals"], numbers["effects"], *numbers.get("transfers", ())]).hex(),
         "disclosure": hashlib.sha256(evidence.disclosure.payload).hexdigest(),
     }
 
@@ -156,6 +159,17 @@ def _domain(effect: Effect, totals: tuple[CellTotal, ...]) -> dict[str, Any]:
         "effect": _estimate(effect.effect),
         "c0_drift": _estimate(effect.c0_drift),
         "c2_change": _estimate(effect.c2_change),
+    }
+
+
+def _transfer(transfer: RingTransfer) -> dict[str, Any]:
+    pooled, *single = transfer.effects
+    share = transfer.shares[0]
+    return {
+        "accuracies": _accuracies(transfer.totals),
+        "effect": _estimate(pooled.effect),
+        "share": {name: getattr(share, name) for name in ("value", "shape", "low", "high", "withheld", "is_censored")},
+        "domains": {effect.domain.value: _domain(effect, transfer.totals) for effect in single if effect.domain},
     }
 
 
