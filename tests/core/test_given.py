@@ -236,6 +236,11 @@ def test_a_program_that_returns_something_else_rejects_the_family(ring: Ring, ot
 
 
 SQL_FAULTS = [
+    # ways to files
+    *(
+        (sql_fixture(0), f"sql = '{way}'", "fixtures[0].sql", "the name of a file beside the shape")
+        for way in ("../one.sql", "./one.sql", "/etc/passwd", "data/one.sql", "one.txt", "last week.sql", "C:\\one.sql")
+    ),
     # where given and drawn meet
     ("[[tables]]\n", "[[tables]]\nrows = [1, 2]\n", "tables[0].rows", "must be left out beside explicit fixtures"),
     (
@@ -258,6 +263,10 @@ SQL_FAULTS = [
     ("(0, 'o''0', 0.0)", "(0, 'o''0', random())", "fixtures[0].sql", "must have literal values"),
     ("(0, 'o''0', 0.0)", "(0.5, 'o''0', 0.0)", "fixtures[0].sql", "must have a value of type integer in id"),
     ("(0, 'o''0', 0.0)", "(NULL, 'o''0', 0.0)", "fixtures[0].sql", "must have a value of type integer in id"),
+    ("(0, 'o''0', 0.0)", "(0x5, 'o', 0.0)", "fixtures[0].sql", "must have literal values"),
+    ("(0, 'o''0', 0.0)", "(5+1, 'o', 0.0)", "fixtures[0].sql", "nothing is computed"),
+    ("(0, 'o''0', 0.0)", "(0, 'o, 0.0)", "fixtures[0].sql", "must have ',' or ')' behind a literal value"),
+    ("(5, 'o''5', 7.5);", "(5, 'o", "fixtures[0].sql", "must close a text with a single quote"),
     ("(0, 'o''0', 0.0)", "(0, 7, 0.0)", "fixtures[0].sql", "must have a value of type text or null in label"),
     ("(0, 'o''0', 0.0)", "(0, 'a\u200bb', 0.0)", "fixtures[0].sql", "must have a value of type text"),
     ("(0, 'o''0', 0.0)", "(0, 'o', 1e99)", "fixtures[0].sql", "must have a value of type decimal in amount"),
@@ -287,9 +296,14 @@ def test_a_fault_in_given_tables_is_named(old: str, new: str, field: str, rule: 
         ('csv = { orders = "id,label,amount\\n1,x\\n" }', "must have 3 values in each line"),
         ('csv = { orders = "id,label,amount\\n1_0,x,2\\n" }', "must have a value of type integer in id"),
         ('csv = { orders = "id,label,amount\\n1,x,NaN\\n" }', "must have a value of type decimal in amount"),
+        ('csv = { orders = "id,label,amount,id\\n1,x,2,3\\n" }', "must have the columns id, label, amount, each once"),
+        ('csv = { orders = "id,label,amount\\n1,\\"x,2\\n" }', "must be CSV: quotes are closed"),
+        ('csv = { orders = "id,label,amount\\n٣,x,2\\n" }', "must have a value of type integer in id"),
         ('csv = { people = "id\\n1\\n" }', "must be for one of the tables orders"),
         ('json = \'{"orders": [{"id": 1}]}\'', "must have the columns"),
         ("json = '{\"orders\": {}}'", "must be an array of objects"),
+        ('json = \'{"orders": [], "orders": []}\'', "must have each key once in an object"),
+        ('json = \'{"orders": [{"id": 1, "label": "x", "\\u0069d": 1}]}\'', "must have each key once in an object"),
         ("json = '[]'", "must be an object with the rows of each table"),
         ("json = '{'", "must be JSON: "),
         ('json = \'{"orders": [{"id": 1, "label": "x", "amount": 1e999}]}\'', "of type decimal in amount"),
@@ -301,7 +315,9 @@ def test_a_fault_in_given_tables_is_named(old: str, new: str, field: str, rule: 
 def test_a_fault_in_csv_or_json_is_named(fixture: str, rule: str) -> None:
     error = failure(changed(sql_shape(), sql_fixture(0), fixture))
 
-    assert error.field == f"fixtures[0].{fixture.split(' ', maxsplit=1)[0]}"
+    kind = fixture.split(" ", maxsplit=1)[0]
+    table = f".{fixture.split()[3]}" if kind == "csv" else ""
+    assert error.field == f"fixtures[0].{kind}{table}"
     assert rule in error.rule
 
 
@@ -311,9 +327,15 @@ def test_a_fault_in_csv_or_json_is_named(fixture: str, rule: str) -> None:
         ("pool = [1, 3, 6, 8]", "pool = [1, 3, 6, 8, 9]", "candidates", "a pool of exactly 4 values beside outputs"),
         ("pool = [1, 3, 6, 8]", "pool = [3, 1, 6, 8]", "candidates.pool", "in ascending order beside outputs"),
         ('outputs = ["[', 'output = ["[', "fixtures[0].output", "must be left out"),
-        ('outputs = ["[[', 'outputs = ["[[true], [', "fixtures[0].outputs", "numbers, texts and null in a row"),
-        ('outputs = ["[[', 'outputs = ["[1, [', "fixtures[0].outputs", "must be an array of rows"),
-        ('outputs = ["[[', 'outputs = ["[[1, 2], [', "fixtures[0].outputs", "each an array of 1 values"),
+        (
+            'outputs = ["[[',
+            'outputs = ["[[true], [',
+            "fixtures[0].outputs[0]",
+            "numbers, texts and null alone in a row",
+        ),
+        ('outputs = ["[[', 'outputs = ["{}", "[[', "fixtures[0].outputs", "must have at most 4 entries"),
+        ('outputs = ["[[', 'outputs = ["[1, [', "fixtures[0].outputs[0]", "must have rows that are each"),
+        ('outputs = ["[[', 'outputs = ["[[1, 2], [', "fixtures[0].outputs[0]", "an array of 1 value, one for each"),
         ('outputs = ["[[', 'outputs = ["[[', "", ""),
     ],
 )
@@ -347,12 +369,38 @@ def test_a_fault_in_a_script_is_a_line_of_the_shape_file() -> None:
 
     assert inline.line == script_line(inline, "now()", changed(sql_shape(), sql_fixture(0), script))
     assert beside.line == script_line(beside, "one.sql", elsewhere)
-    assert "(line 2)" in beside.rule
+    assert beside.rule.startswith("one.sql:2: must have literal values")
 
 
 def script_line(error: ShapeError, words: str, text: str) -> int:
     assert error.field == "fixtures[0].sql"
     return next(number for number, line in enumerate(text.split("\n"), start=1) if words in line)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "row"),
+    [
+        ('csv = { orders = """\nid,label,amount\n1,ab,2\nx,a,2\n""" }', "x,a,2"),
+        (
+            'json = """\n{"orders": [\n  {"id": 1, "label": "[", "amount": 2},\n  {"id": "x",\n'
+            '   "label": "a", "amount": 2}\n]}\n"""',
+            '"x"',
+        ),
+        ('sql = """\nINSERT INTO orders VALUES\n  (1, \'a\', 2),\n  (\'x\', \'a\', 2)\n"""', "('x', 'a'"),
+    ],
+)  # fmt: skip
+def test_a_fault_in_a_row_is_named_by_its_line_and_column(fixture: str, row: str) -> None:
+    """Of two hundred rows, the author looks for one; text in the row before must not shift it."""
+    text = changed(sql_shape(), sql_fixture(0), fixture)
+    inline = failure(text)
+    kind = fixture.partition(" ")[0]
+    script = fixture.split('"""')[1].removeprefix("\n")
+    named = f'{kind} = {{ orders = "one.csv" }}' if kind == "csv" else f'{kind} = "one.{kind}"'
+    beside = failure(changed(sql_shape(), sql_fixture(0), named) + f'\n[files]\n"one.{kind}" = """\n{script}"""\n')
+
+    assert text.split("\n")[inline.line - 1].count(row) == 1
+    assert "integer in id, row 2 of orders" in inline.rule
+    assert beside.rule.startswith(f"one.{kind}:{script[: script.index(row)].count(chr(10)) + 1}: ")
 
 
 def test_a_dump_of_sqlite_is_read() -> None:
@@ -365,10 +413,8 @@ def test_a_dump_of_sqlite_is_read() -> None:
     (first, second) = read_inserts(dump)
 
     assert (first.table, second.table) == ("orders", "orders")
-    assert [[float(value) if not isinstance(value, str | None) else value for value in row] for row in first.rows] == [
-        [1.0, "it's; -- not", 2.5]
-    ]
-    assert second.rows[0][1] is None
+    assert [list(map(str, row.values)) for row in first.rows] == [["1", "it's; -- not", "2.5"]]
+    assert second.rows[0].values[1] is None
 
 
 @pytest.mark.parametrize(

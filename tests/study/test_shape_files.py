@@ -76,10 +76,31 @@ def test_nothing_elsewhere_is_read(tmp_path: Path, name: str) -> None:
     assert set(files) == {"two.csv", "out.json"}
 
 
+def test_a_link_leads_nowhere_else(tmp_path: Path) -> None:
+    """Unpacked from an archive, a link beside the shape would carry off a key of whoever checks it."""
+    path = written(tmp_path)
+    (tmp_path / "key").mkdir()
+    (tmp_path / "key" / "id.sql").write_text("secret")
+    (tmp_path / "one.sql").unlink()
+    (tmp_path / "one.sql").symlink_to("key/id.sql")
+    with pytest.raises(InvalidRequestError, match=r"fixtures\[0\]\.sql: 'one\.sql' is a link that leads out") as caught:
+        with_files_beside(SHAPE, path, source="s")
+
+    assert "secret" not in str(caught.value)
+
+
+def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    (tmp_path / "one.sql").rename(tmp_path / "first.sql")
+    (tmp_path / "one.sql").symlink_to("first.sql")
+
+    assert tomllib.loads(with_files_beside(SHAPE, path, source="s"))["files"]["one.sql"] == ""
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = written(tmp_path)
     (tmp_path / "one.sql").unlink()
-    with pytest.raises(NotFoundError, match=r"s: file 'one\.sql' does not exist beside it"):
+    with pytest.raises(NotFoundError, match=r"s: fixtures\[0\]\.sql: file 'one\.sql' does not exist beside it"):
         with_files_beside(SHAPE, path, source="s")
     (tmp_path / "one.sql").mkdir()
     with pytest.raises(InvalidRequestError, match="not a regular file"):

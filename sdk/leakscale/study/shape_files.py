@@ -37,45 +37,51 @@ def with_files_beside(toml: str, path: Path, *, source: str) -> str:
 
     Raises:
         NotFoundError: If a file that it names is not there.
-        InvalidRequestError: If one is no regular file of UTF-8 text, or too large.
+        InvalidRequestError: If one is no regular file of UTF-8 text in that folder, or too large.
     """
     try:
         data = tomllib.loads(toml)
     except (ValueError, RecursionError):
         return toml
-    names = sorted(set(_named_files(data.get("fixtures"))))
-    if not names or "files" in data:
+    fields = {name: field for field, name in _named_files(data.get("fixtures"), "fixtures")}
+    if not fields or "files" in data:
         return toml
-    files = "".join(f"{json.dumps(name)} = {_quote(_read(path.parent / name, source))}\n" for name in names)
+    texts = {name: _read(path.parent / name, f"{source}: {fields[name]}") for name in sorted(fields)}
+    files = "".join(f"{json.dumps(name)} = {_quote(text)}\n" for name, text in texts.items())
     return f"{toml.rstrip()}\n\n[files]\n{files}"
 
 
-def _named_files(fixtures: object) -> Iterator[str]:
-    """Yield the texts under `fixtures` that look like the name of a file."""
+def _named_files(fixtures: object, field: str) -> Iterator[tuple[str, str]]:
+    """Yield the field and the text of whatever under `fixtures` looks like the name of a file."""
     match fixtures:
         case str() if _NAME.fullmatch(fixtures):
-            yield fixtures
+            yield field, fixtures
         case list():
-            for item in fixtures:
-                yield from _named_files(item)
+            for index, item in enumerate(fixtures):
+                yield from _named_files(item, f"{field}[{index}]")
         case dict():
-            for item in fixtures.values():
-                yield from _named_files(item)
+            for key, item in fixtures.items():
+                yield from _named_files(item, f"{field}.{key}")
 
 
-def _read(path: Path, source: str) -> str:
+def _read(path: Path, subject: str) -> str:
     if not path.exists():
-        raise NotFoundError(f"{source}: file '{path.name}' does not exist beside it")
+        raise NotFoundError(f"{subject}: file '{path.name}' does not exist beside it")
     if not path.is_file():
-        raise InvalidRequestError(f"{source}: '{path.name}' is not a regular file")
+        raise InvalidRequestError(f"{subject}: '{path.name}' is not a regular file")
+    # A shape and its files may come from somebody else, links included: what lies elsewhere is not theirs to read.
+    if path.resolve().parent != path.parent.resolve():
+        raise InvalidRequestError(
+            f"{subject}: '{path.name}' is a link that leads out of the shape's folder; put a copy in its place"
+        )
     with path.open("rb") as file:
         content = file.read(_BYTES_MAX + 1)
     if len(content) > _BYTES_MAX:
-        raise InvalidRequestError(f"{source}: '{path.name}' is larger than {_BYTES_MAX:,} bytes")
+        raise InvalidRequestError(f"{subject}: '{path.name}' is larger than {_BYTES_MAX:,} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidRequestError(f"{source}: '{path.name}': byte {error.start} is not UTF-8") from error
+        raise InvalidRequestError(f"{subject}: '{path.name}': byte {error.start} is not UTF-8") from error
 
 
 def _quote(text: str) -> str:

@@ -5,13 +5,14 @@ They are stated for all four candidates and checked for all four, so they say no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from typing import Any, Final
 
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_rows, encode_value
 from leakscale_server.core.building.cell_types import Words, named
 from leakscale_server.core.building.fixtures import rename_fields
-from leakscale_server.core.building.given import GivenError, read_json_text
+from leakscale_server.core.building.given_texts import GivenError, read_json_text
+from leakscale_server.core.format.problems import Phrase
 from leakscale_server.core.format.schema import GivenFixture, Shape
 
 __all__ = ["Outputs", "expected_outputs", "read_outputs"]
@@ -28,10 +29,16 @@ def read_outputs(shape: Shape, fixture: GivenFixture) -> list[Any]:
     Raises:
         GivenError: If one is no JSON, or no rows of the result's columns in SQL.
     """
-    values = [read_json_text(shape.given_text(text)) for text in fixture.outputs or ()]
-    for value in values:
+    return [_read_output(shape, text, rank) for rank, text in enumerate(fixture.outputs or ())]
+
+
+def _read_output(shape: Shape, text: str, rank: int) -> Any:
+    try:
+        value = read_json_text(shape.given_text(text))
         _encode(shape, value, {})
-    return values
+    except GivenError as error:
+        raise error.within("outputs", rank) from None
+    return value
 
 
 def expected_outputs(shape: Shape, words: Words) -> Outputs | None:
@@ -56,9 +63,11 @@ def _encode(shape: Shape, value: Any, words: Words) -> bytes:
 
 
 def _require_rows(value: object, column_count: int) -> None:
-    rows: Sequence[object] = value if isinstance(value, list) else [None]
-    for row in rows:
+    if not isinstance(value, list):
+        raise GivenError("must be an array of rows, such as [[1], [2]]", Phrase(json.dumps(value)))
+    for row in value:
         if not isinstance(row, list) or len(row) != column_count:
-            raise GivenError(f"must be an array of rows, each an array of {column_count} values", row)
+            values = f"an array of {column_count} value{'s' * (column_count > 1)}, one for each of result.columns"
+            raise GivenError(f"must have rows that are each {values}", Phrase(json.dumps(row)))
         if any(isinstance(cell, bool | list | dict) for cell in row):
-            raise GivenError("must have numbers, texts and null in a row", row)
+            raise GivenError("must have numbers, texts and null alone in a row", Phrase(json.dumps(row)))

@@ -1,52 +1,27 @@
-"""Read explicit fixtures: SQL scripts, CSV and JSON, as data. No engine sees an author's script.
+"""Build the rows of explicit fixtures out of what their texts hold.
 
 Whatever the text, a fixture becomes rows by table, as drawn ones are, so renaming and writing are the same for both.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from leakscale_server.core.building.fixtures import RECORDS, Cell, Data, Row
-from leakscale_server.core.building.sql_script import ScriptError, read_inserts
+from leakscale_server.core.building.given_texts import GivenError, GivenRow, Tables, read_csv, read_json, read_sql
 from leakscale_server.core.format.columns import Column, GivenColumn
+from leakscale_server.core.format.problems import Phrase
 from leakscale_server.core.format.schema import GivenFixture, Shape
 from leakscale_server.core.format.text import is_plain_text
 
-__all__ = ["GivenError", "read_given", "read_json_text"]
+__all__ = ["read_given"]
 
 ROWS_MAX: Final = 200
 _NUMBER_MAX: Final = 10**12
 _DEPTH_MAX: Final = 16
 """Lists and objects around a value of type json."""
-_CSV_WORDS: Final = {"true": True, "false": False}
-_CSV_INTEGER: Final = re.compile(r"[+-]?\d{1,18}")
-_CSV_DECIMAL: Final = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
-
-Tables = Mapping[str, Sequence[Mapping[str, object]]]
-"""Rows of each table by column, under the shape's own names."""
-
-
-class GivenError(ValueError):
-    """An explicit fixture breaks a rule.
-
-    Args:
-        rule: What must hold.
-        value: What stands there instead.
-        line: 0-based line within the text.
-    """
-
-    def __init__(self, rule: str, value: object, *, line: int = 0) -> None:
-        super().__init__(rule)
-        self.rule = rule
-        self.value = value
-        self.line = line
 
 
 def read_given(shape: Shape, fixture: GivenFixture) -> Data:
@@ -56,31 +31,30 @@ def read_given(shape: Shape, fixture: GivenFixture) -> Data:
         GivenError: If its text does not parse, or does not hold what the shape declares.
     """
     columns = _columns(shape)
-    if fixture.sql is not None:
-        tables = _from_sql(shape.given_text(fixture.sql), columns)
-    elif fixture.csv is not None:
-        tables = _from_csv({name: shape.given_text(text) for name, text in fixture.csv.items()}, columns)
-    else:
-        tables = _from_json(shape.given_text(fixture.json_text or ""), columns)
+    if fixture.csv is None:
+        kind = "json" if fixture.sql is None else "sql"
+        read = read_json if fixture.sql is None else read_sql
+        try:
+            return _data(read(shape.given_text(fixture.sql or fixture.json_text or ""), columns), columns)
+        except GivenError as error:
+            raise error.within(kind) from None
+    try:
+        tables = read_csv({name: shape.given_text(text) for name, text in fixture.csv.items()}, columns)
+        return {name: _csv_rows(name, tables.get(name, ()), declared) for name, declared in columns.items()}
+    except GivenError as error:
+        raise error.within("csv") from None
+
+
+def _data(tables: Tables, columns: Mapping[str, Sequence[Column]]) -> Data:
     return {name: _rows(name, tables.get(name, ()), declared) for name, declared in columns.items()}
 
 
-def read_json_text(text: str) -> Any:
-    """Read JSON without what only Python takes for it.
-
-    Raises:
-        GivenError: If it is none.
-    """
+def _csv_rows(name: str, rows: Sequence[GivenRow], columns: Sequence[Column]) -> list[Row]:
+    """Build the rows of a table that has a text of its own."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise GivenError(f"must be JSON: {error.msg[:1].lower()}{error.msg[1:]}", None, line=error.lineno - 1) from None
-    except (ValueError, RecursionError):
-        raise GivenError("must be JSON with finite numbers", None) from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
+        return _rows(name, rows, columns)
+    except GivenError as error:
+        raise error.within(name) from None
 
 
 def _columns(shape: Shape) -> dict[str, tuple[Column, ...]]:
@@ -89,92 +63,41 @@ def _columns(shape: Shape) -> dict[str, tuple[Column, ...]]:
     return {table.name: table.columns for table in shape.tables}
 
 
-def _from_sql(text: str, columns: Mapping[str, Sequence[Column]]) -> Tables:
-    tables: dict[str, list[dict[str, object]]] = {name: [] for name in columns}
-    try:
-        for insert in read_inserts(text):
-            _require_table(insert.table, columns, line=insert.line)
-            names = insert.columns or [column.name for column in columns[insert.table]]
-            for row in insert.rows:
-                if len(row) != len(names):
-                    raise GivenError(f"must have {len(names)} values in a row of {insert.table}", row, line=insert.line)
-                tables[insert.table].append(dict(zip(names, row, strict=True)))
-    except ScriptError as error:
-        raise GivenError(error.rule, error.value, line=error.line) from None
-    return tables
-
-
-def _from_csv(texts: Mapping[str, str], columns: Mapping[str, Sequence[Column]]) -> Tables:
-    tables: dict[str, list[dict[str, object]]] = {}
-    for name, text in texts.items():
-        _require_table(name, columns)
-        declared = {column.name: column for column in columns[name]}
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=False))
-        header = lines[0] if lines else []
-        tables[name] = []
-        for number, line in enumerate(lines[1:], start=1):
-            if len(line) != len(header):
-                raise GivenError(f"must have {len(header)} values in each line", line, line=number)
-            row = dict(zip(header, line, strict=True))
-            tables[name].append({key: _from_csv_text(text, declared.get(key)) for key, text in row.items()})
-    return tables
-
-
-def _from_csv_text(text: str, column: Column | None) -> object:
-    """Read a text of a CSV file as its column's type says; what does not fit stays a text and is refused later."""
-    if not isinstance(column, GivenColumn) or (text == "" and column.nullable):
-        return None
-    match column.type:
-        case "integer" if _CSV_INTEGER.fullmatch(text):
-            return int(text)
-        case "decimal" if _CSV_DECIMAL.fullmatch(text):
-            return Decimal(text)
-        case "boolean":
-            return _CSV_WORDS.get(text, text)
-        case "json":
-            return read_json_text(text)
-        case _:
-            return text
-
-
-def _from_json(text: str, columns: Mapping[str, Sequence[Column]]) -> Tables:
-    value = read_json_text(text)
-    tables = {RECORDS: value} if RECORDS in columns else value
-    if not isinstance(tables, dict):
-        raise GivenError("must be an object with the rows of each table", value)
-    for name, rows in tables.items():
-        _require_table(name, columns)
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise GivenError("must be an array of objects", rows)
-    return tables
-
-
-def _require_table(name: str, columns: Mapping[str, object], *, line: int = 0) -> None:
-    if name not in columns:
-        raise GivenError(f"must be for one of the tables {', '.join(columns)}", name, line=line)
-
-
-def _rows(name: str, rows: Sequence[Mapping[str, object]], columns: Sequence[Column]) -> list[Row]:
+def _rows(name: str, rows: Sequence[GivenRow], columns: Sequence[Column]) -> list[Row]:
     if len(rows) > ROWS_MAX:
-        raise GivenError(f"must have at most {ROWS_MAX} rows", len(rows))
-    names = [column.name for column in columns]
-    for row in rows:
-        if set(row) != set(names):
-            raise GivenError(f"must have the columns {', '.join(names)} in every row of {name}", list(row))
-    return [tuple(_cell(column, row[column.name]) for column in columns) for row in rows]
+        raise GivenError(f"must have at most {ROWS_MAX} rows of {name}", len(rows), line=rows[ROWS_MAX].line)
+    return [
+        tuple(_cell(column, row, place=f"row {number} of {name}") for column in columns)
+        for number, row in enumerate(rows, start=1)
+    ]
 
 
-def _cell(column: Column, value: object) -> Cell:
+def _cell(column: Column, row: GivenRow, *, place: str) -> Cell:
+    value = row.cells[column.name]
     if not isinstance(column, GivenColumn):
         raise GivenError("must have columns with the generator 'given'", column.generator)
     if value is None and (column.nullable or column.type == "json"):
         return None
     if not _fits(column.type, value):
-        null = " or null" if column.nullable else ""
-        raise GivenError(f"must have a value of type {column.type}{null} in {column.name}", value)
+        kind = f"{column.type}{' or null' if column.nullable else ''}"
+        rule = f"must have a value of type {kind} in {column.name}, {place}{_bounds(value)}"
+        written = row.written.get(column.name, "null" if value is None else None)
+        raise GivenError(rule, value if written is None else Phrase(written), line=row.line)
     if column.type == "decimal":
         return float(value)  # type: ignore[arg-type]
     return value  # type: ignore[return-value]
+
+
+def _bounds(value: object) -> str:
+    """Return what a number or a text must be, whatever its type: there are more of both than a fixture may hold."""
+    match value:
+        case bool():
+            return ""
+        case int() | float() | Decimal() if not _is_sound(value, 0):
+            return f", between -{_NUMBER_MAX} and {_NUMBER_MAX}"
+        case str() if not is_plain_text(value):
+            return ", and printable in one line"
+    return ""
 
 
 def _fits(kind: str, value: object) -> bool:

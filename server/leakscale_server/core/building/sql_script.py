@@ -12,16 +12,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-__all__ = ["Insert", "ScriptError", "read_inserts"]
+__all__ = ["Insert", "InsertedRow", "Literal", "ScriptError", "read_inserts"]
 
 _PASSED_OVER: Final = frozenset({"pragma", "begin", "create", "commit", "end"})
 _TOKEN: Final = re.compile(
     r"(?P<skip>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|(?P<text>'(?:[^']|'')*')"
-    r"|(?P<number>[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?(?!\w))"
+    r"|(?P<unclosed>'.*)"
+    r"|(?P<number>[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?(?![\w.]))"
     r'|(?P<name>[A-Za-z_]\w*|"[A-Za-z_]\w*"|`[A-Za-z_]\w*`|\[[A-Za-z_]\w*\])'
+    r"|(?P<odd>[+-]?\.?\d[\w.]*)"
     r"|(?P<mark>.)",
-    re.DOTALL,
+    re.DOTALL | re.ASCII,
+)
+"""An odd token begins like a number and is none that a fixture may hold: `0x5`, twenty digits."""
+_LITERAL_RULE: Final = (
+    "must have literal values: numbers of at most 18 digits before the point and behind it, texts in single quotes "
+    "or NULL"
 )
 
 
@@ -41,6 +48,20 @@ class ScriptError(ValueError):
         self.line = line
 
 
+Literal = int | Decimal | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InsertedRow:
+    """One row of an INSERT statement."""
+
+    values: list[Literal]
+    written: list[str]
+    """Each value as the script has it."""
+    line: int
+    """0-based line on which it begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Insert:
     """One INSERT statement."""
@@ -48,14 +69,14 @@ class Insert:
     table: str
     columns: list[str]
     """Empty if the statement names none."""
-    rows: list[list[int | Decimal | str | None]]
+    rows: list[InsertedRow]
     line: int
     """0-based line on which it begins."""
 
 
 class _Token(NamedTuple):
     kind: str
-    """`text`, `number`, `name`, `mark`, or `end` behind the last one."""
+    """`text`, `unclosed`, `number`, `name`, `odd`, `mark`, or `end` behind the last one."""
     written: str
     line: int
 
@@ -140,25 +161,31 @@ def _read_names(tokens: _Tokens) -> list[str]:
     return names
 
 
-def _read_row(tokens: _Tokens) -> list[int | Decimal | str | None]:
+def _read_row(tokens: _Tokens) -> InsertedRow:
+    line = tokens.next.line
     tokens.expect("(")
-    row = [_read_literal(tokens)]
-    while tokens.take_if(","):
-        row.append(_read_literal(tokens))
-    tokens.expect(")")
-    return row
+    values: list[Literal] = []
+    written: list[str] = []
+    while True:
+        written.append(tokens.next.written)
+        values.append(_read_literal(tokens.take()))
+        if tokens.take_if(")"):
+            return InsertedRow(values, written, line)
+        if not tokens.take_if(","):
+            raise _fault("must have ',' or ')' behind a literal value; nothing is computed", tokens.next)
 
 
-def _read_literal(tokens: _Tokens) -> int | Decimal | str | None:
-    token = tokens.take()
+def _read_literal(token: _Token) -> Literal:
     match token.kind:
         case "text":
             return token.written[1:-1].replace("''", "'")
         case "number":
-            return int(token.written) if re.fullmatch(r"[+-]?\d+", token.written) else Decimal(token.written)
+            return int(token.written) if re.fullmatch(r"[+-]?[0-9]+", token.written) else Decimal(token.written)
         case "name" if token.word == "null":
             return None
-    raise _fault("must have literal values: numbers, texts in single quotes or NULL", token)
+        case "unclosed":
+            raise _fault("must close a text with a single quote", token)
+    raise _fault(_LITERAL_RULE, token)
 
 
 def _tokens(script: str) -> Iterator[_Token]:
@@ -172,4 +199,4 @@ def _tokens(script: str) -> Iterator[_Token]:
 
 
 def _fault(rule: str, token: _Token) -> ScriptError:
-    return ScriptError(rule, token.written or None, token.line)
+    return ScriptError(rule, token.written.split("\n", 1)[0] or None, token.line)

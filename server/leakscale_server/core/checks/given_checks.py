@@ -9,17 +9,22 @@ from typing import Final
 from leakscale.models import Domain
 from leakscale_server.core.building.expected import read_outputs
 from leakscale_server.core.building.fixtures import write_fixture
-from leakscale_server.core.building.given import GivenError, read_given
+from leakscale_server.core.building.given import read_given
+from leakscale_server.core.building.given_texts import GivenError
 from leakscale_server.core.checks.sizes import FIXTURE_BYTES_MAX
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates
 from leakscale_server.core.format.columns import GivenColumn
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem, all_columns
-from leakscale_server.core.format.schema import NO_ROWS, GivenFixture, Shape, names_file
+from leakscale_server.core.format.schema import NO_ROWS, GivenFixture, Shape, looks_like_path, names_file
 
 __all__ = ["check_given"]
 
 _KINDS: Final = ("sql", "csv", "json")
+_FILE_RULE: Final = (
+    "must be a text, or the name of a file beside the shape: letters, digits, dots and dashes without a folder, ending "
+    "in .sql, .csv or .json"
+)
 
 
 def check_given(shape: Shape) -> Iterator[Problem]:
@@ -81,8 +86,8 @@ def _check_files(shape: Shape) -> Iterator[Problem]:
         for path, text in _texts(fixture, ("fixtures", index)):
             if names_file(text):
                 named.add(text)
-                if text not in shape.files:
-                    yield Problem(path, "must be a text, or the name of a file beside the shape", text)
+            if looks_like_path(text) and text not in shape.files:
+                yield Problem(path, _FILE_RULE, text)
     for name in shape.files:
         if name not in named:
             yield Problem(("files", name), "must be a file that a fixture names", name)
@@ -112,27 +117,25 @@ def _check_fixture(shape: Shape, fixture: GivenFixture, path: Path, seen: list[s
     if fixture.sql is not None and shape.language is Domain.PYTHON:
         yield Problem(place, "must be csv or json in a Python shape", "sql")
         return
-    if not all(text in shape.files for _, text in _texts(fixture, path) if names_file(text)):
+    if not all(text in shape.files for _, text in _texts(fixture, path) if looks_like_path(text)):
         return
     try:
         content = write_fixture(shape, read_given(shape, fixture), {}).content
+        read_outputs(shape, fixture)
     except GivenError as error:
-        yield _problem(error, place, shape)
+        yield _problem(error, fixture, path)
         return
     if (text := content.decode()) in seen:
         yield Problem(place, "must differ from the fixtures before it", Phrase("the same"))
     seen.append(text)
     if (size := len(json.dumps(text))) > FIXTURE_BYTES_MAX:
         yield Problem(place, f"must hold at most {FIXTURE_BYTES_MAX} bytes", size)
-    try:
-        read_outputs(shape, fixture)
-    except GivenError as error:
-        yield _problem(error, (*path, "outputs"), shape)
 
 
-def _problem(error: GivenError, path: Path, shape: Shape) -> Problem:
+def _problem(error: GivenError, fixture: GivenFixture, path: Path) -> Problem:
     """Place a fault in the text that stands in the shape file, or say on which line of another file it is."""
-    text: object = shape.fixtures[int(path[1])].model_dump(by_alias=True)[str(path[2])]
-    is_elsewhere = not isinstance(text, str) or names_file(text)
-    rule = f"{error.rule} (line {error.line + 1})" if is_elsewhere and error.line else error.rule
-    return Problem(path, rule, error.value, 0 if is_elsewhere else error.line)
+    place = (*path, *error.place)
+    text = dict(_texts(fixture, path))[place]
+    if names_file(text):
+        return Problem(place, f"{text}:{error.line + 1}: {error.rule}", error.value)
+    return Problem(place, error.rule, error.value, error.line)

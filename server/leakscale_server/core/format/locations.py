@@ -1,8 +1,9 @@
 """Which line of a TOML text a value stands on.
 
 `tomllib` gives lines for syntax errors only. This finds table headers and keys by their lines, which is all that an
-error message needs: a value inside an inline table or array is reported on the line where that one begins, and a place
-in a multi-line string on the line of the file where it stands.
+error message needs: a place in a multi-line string is reported on the line of the file where it stands, also where the
+string is one of an inline table or of an array with one string after the other; any other value inside an inline table
+or array on the line where that one begins.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ Path = tuple[str | int, ...]
 _HEADER = re.compile(r"\s*(\[\[|\[)\s*([A-Za-z0-9_.\- \"']+?)\s*(\]\]|\])")
 _KEY = re.compile(r"\s*([A-Za-z0-9_\-\"'.]+)\s*=\s*(.*)")
 _FENCES = ('"""', "'''")
+_OPENING_ALONE = re.compile(r"(?:([A-Za-z0-9_\-\"']+)\s*=\s*)?(\"{3}|'{3})\s*$")
+"""A multi-line string that begins on the next line, for the line end right after the quotes is no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +52,68 @@ def find_lines(text: str) -> Lines:
     lines = Lines()
     array_lengths: dict[Path, int] = {}
     table: Path = ()
-    for taken, line in _statements(text):
-        if header := _HEADER.match(line):
-            table = _open_table(header[2], array_lengths, is_array=header[1] == "[[")
+    array: Path | None = None
+    for first, written in _statements(text):
+        if header := _HEADER.match(written[0]):
+            table, array = _open_table(header[2], array_lengths, is_array=header[1] == "[["), None
             for length in range(1, len(table) + 1):
-                lines.starts.setdefault(table[:length], taken.start)
-        elif key := _KEY.match(line):
+                lines.starts.setdefault(table[:length], first)
+        elif key := _KEY.match(written[0]):
             path = (*table, *_split(key[1]))
-            lines.starts.setdefault(path, taken.start)
-            if len(taken) > 1:
-                # The line end right after the opening quotes is no part of the string.
-                is_opening_alone = key[2].strip() in _FENCES
-                lines.texts.setdefault(path, taken[is_opening_alone:])
+            lines.starts.setdefault(path, first)
+            _find_texts(lines, path, first, written)
+            array = (*path, 0) if key[2].strip() == "[" else None
+        elif array is not None and written[0].lstrip().startswith(_FENCES):
+            lines.starts[array] = first
+            _find_texts(lines, array, first, written)
+            array = (*array[:-1], int(array[-1]) + 1)
     return lines
 
 
-def _statements(text: str) -> Iterator[tuple[range, str]]:
-    """Yield the lines outside multi-line strings, each with all the lines that a string begun on it takes."""
-    fence, first, opening = "", 0, ""
+def _find_texts(lines: Lines, path: Path, first: int, written: list[str]) -> None:
+    """Find the lines of the multi-line strings in a value: the value itself, or those of an inline table."""
+    if len(written) == 1:
+        return
+    lines.texts.setdefault(path, range(first + (_OPENING_ALONE.search(written[0]) is not None), first + len(written)))
+    for number, line in enumerate(written[:-1]):
+        opened = _OPENING_ALONE.search(line)
+        if opened and opened[1] and (number > 0 or "{" in line):
+            closing = next((at for at in range(number + 1, len(written)) if opened[2] in written[at]), len(written) - 1)
+            inner = (*path, opened[1].strip("\"'"))
+            lines.starts.setdefault(inner, first + number)
+            lines.texts.setdefault(inner, range(first + number + 1, first + closing + 1))
+
+
+def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines outside multi-line strings, each with its number and those that strings begun on it take."""
+    fence = ""
+    held: list[str] = []
     number = 0
     for number, line in enumerate(text.splitlines(), start=1):
-        if fence:
-            if fence not in line:
-                continue
-            fence = ""
-            yield range(first, number + 1), opening
-            continue
-        fence = next((each for each in _FENCES if line.count(each) == 1), "")
-        if fence:
-            first, opening = number, line
-        else:
-            yield range(number, number + 1), line
-    if fence:
-        yield range(first, number + 1), opening
+        held.append(line)
+        fence = _fence_behind(line, fence)
+        if not fence:
+            yield number - len(held) + 1, held
+            held = []
+    if held:
+        yield number - len(held) + 1, held
+
+
+def _fence_behind(line: str, fence: str) -> str:
+    """Return the quotes of the multi-line string that is open at the end of a line; none if there is none.
+
+    Args:
+        line: One line of a TOML text.
+        fence: The quotes of the one that is open at its beginning.
+    """
+    if not fence and line.lstrip().startswith("#"):
+        return ""
+    while True:
+        places = [(place, each) for each in ((fence,) if fence else _FENCES) if (place := line.find(each)) >= 0]
+        if not places:
+            return fence
+        place, found = min(places)
+        line, fence = line[place + len(found) :], "" if fence else found
 
 
 def _open_table(name: str, array_lengths: dict[Path, int], *, is_array: bool) -> Path:

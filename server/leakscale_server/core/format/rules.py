@@ -18,6 +18,8 @@ __all__ = ["broken_rules", "show"]
 
 _SHOWN_CHARACTERS_MAX: Final = 60
 
+_FOUR: Final = frozenset({"outputs", "programs"})
+"""Arrays with an entry for each candidate."""
 _PATTERNS: Final = {
     "^[a-z]": "must be a lower-case identifier of at most 24 letters, digits and underscores",
     "^(sql|python)": "must be 'sql-' or 'python-' and lower-case words joined by dashes",
@@ -76,7 +78,12 @@ def _broken_rule(detail: ErrorDetails, data: object) -> Problem:
         location, value = (*location, tag), context.get("tag", "")
     path = _resolve(location, data)
     if kind == "missing" and isinstance(location[-1], int):
-        return Problem(path[:-1] if path and path[-1] == location[-1] else path, "must have another entry", None)
+        is_for_candidates = location[-2] in _FOUR
+        rule = (
+            "must have four entries, one for each value of the pool" if is_for_candidates else "must have another entry"
+        )
+        found = Phrase(f"{location[-1]}") if is_for_candidates else None
+        return Problem(path[:-1] if path and path[-1] == location[-1] else path, rule, found)
     if kind in {"missing", "union_tag_not_found"}:
         return Problem(path, _RULES[kind], None)
     return Problem(path, _rule(detail, context), value)

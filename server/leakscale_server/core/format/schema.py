@@ -27,6 +27,7 @@ __all__ = [
     "Rings",
     "Shape",
     "Table",
+    "looks_like_path",
     "names_file",
 ]
 
@@ -38,6 +39,10 @@ RESERVED_SLOT = "policy"
 
 FILE_NAME_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}\.(sql|csv|json)"
 """A file beside the shape file. No text of a fixture looks like one: all of them end otherwise."""
+
+_FILE_PATH: Final = re.compile(r"[^\n;(){}\[\]\"']*\.(sql|csv|json)\s*", re.IGNORECASE)
+_BARE_PATH: Final = re.compile(r"[A-Za-z_.~/\\][^\s,;(){}\[\]\"']*")
+"""A word that begins as no number of JSON does."""
 
 RowCount = Annotated[int, Field(ge=1, le=200)]
 Rows = tuple[RowCount, RowCount]
@@ -53,6 +58,16 @@ Line = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 def names_file(text: str) -> bool:
     """Return whether a text of a fixture is the name of a file that holds it."""
     return re.fullmatch(FILE_NAME_PATTERN, text) is not None
+
+
+def looks_like_path(text: str) -> bool:
+    """Return whether a text of a fixture is the name of a file, or was most likely meant to be the way to one.
+
+    No script, CSV or JSON text that could be read is one line of this kind.
+    """
+    return _FILE_PATH.fullmatch(text) is not None or (
+        _BARE_PATH.fullmatch(text) is not None and not {".", "/", "\\"}.isdisjoint(text)
+    )
 
 
 class Table(Strict):
