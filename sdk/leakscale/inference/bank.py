@@ -1,28 +1,23 @@
-"""Answer a bank: the distribution of every family once, then any number of draws from it.
+"""Measure how a model chooses among the candidates of families, in one call: the short way through this package.
 
-A draw is the inverse of the family's cumulative distribution at a uniform that only the draw's identity decides. So
-answers do not depend on the order of the families, on what a run was resumed from, or on how many draws are taken.
-
-Source: LeakScale F.2 (deterministic seeds), E.7 (evaluation banks).
+It freezes a bank of one draw a family, answers it with the exact engine and hands back the distributions; any number of
+draws then follows from them. Whoever wants the draws on disk, other engines or shards, freezes and answers a bank.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
-from leakscale.errors import ConflictError, InvalidRequestError
-from leakscale.inference.choice_log import ChoiceLog, LoggedChoice
-from leakscale.inference.engine import ChoiceEngine, EncodedFamily
+from leakscale.inference.answering import BankProgress, answer_bank
+from leakscale.inference.binding import BankFiles
+from leakscale.inference.draws import inverse_cdf
+from leakscale.inference.trie import ChoiceDistribution
 from leakscale.models import Answer, Family
 from leakscale.seeds import draw_seed, uniform
 
-__all__ = ["AnswerProgress", "FamilyChoice", "answer_bank", "draw_answers", "measure_bank"]
+__all__ = ["AnswerProgress", "FamilyChoice", "draw_answers", "measure_bank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +40,6 @@ class AnswerProgress:
     family_count: int
 
 
-ProgressCallback = Callable[[AnswerProgress], None]
-
-
-def answer_bank(
-    model: str | Path,
-    families: Sequence[Family],
-    *,
-    adapter: Path | None,
-    bank_seed: int,
-    draw_count: int,
-    log: Path,
-    progress: ProgressCallback | None = None,
-) -> list[Answer]:
-    """Draw `draw_count` answers to each family, sorted by family id and draw; see `measure_bank` and `draw_answers`.
-
-    Raises:
-        InvalidRequestError: If `draw_count` is below one, or a family comes twice.
-        ModelError: If the model or adapter cannot be used.
-        ConflictError: If the log was begun by another model, adapter or bank seed, or on other questions.
-    """
-    if draw_count < 1:
-        raise InvalidRequestError(f"draw_count is {draw_count}; ask for at least one draw a family")
-    choices = measure_bank(model, families, adapter=adapter, bank_seed=bank_seed, log=log, progress=progress)
-    return draw_answers(choices, bank_seed=bank_seed, draw_count=draw_count)
-
-
 def measure_bank(
     model: str | Path,
     families: Sequence[Family],
@@ -78,7 +47,7 @@ def measure_bank(
     adapter: Path | None,
     bank_seed: int,
     log: Path,
-    progress: ProgressCallback | None = None,
+    progress: Callable[[AnswerProgress], None] | None = None,
 ) -> list[FamilyChoice]:
     """Compute the distribution of every family that the log does not hold yet; return all, sorted by family id.
 
@@ -89,7 +58,7 @@ def measure_bank(
         families: The bank's families, in any order.
         adapter: Folder of a completed adapter, or None for the base state.
         bank_seed: Bound to the log, so that a log stands for one bank.
-        log: Append-only file, begun if it is not there.
+        log: The attempts; the bank's other files stand beside it.
         progress: Called after each family.
 
     Raises:
@@ -98,24 +67,23 @@ def measure_bank(
         ConflictError: If the log was begun by another model, adapter or bank seed, or on other questions.
         StorageFullError: If the disk is full; the families in the log are not computed again.
     """
-    ordered = _checked(families)
-    engine = ChoiceEngine(model, adapter=adapter)
-    choices = []
-    with ChoiceLog(log, {**engine.identity, "bank_seed": bank_seed}) as opened:
-        for number, family in enumerate(ordered, start=1):
-            encoded = engine.encode(family)
-            logged = opened.choices.get((family.family_id, family.ring.value))
-            if logged is None:
-                logged = _measure(engine, encoded)
-                opened.append(logged)
-            elif logged.tokens != _tokens_digest(encoded):
-                raise ConflictError(
-                    f"log '{log}' answered another question under family '{family.family_id}'; delete it to answer anew"
-                )
-            choices.append(FamilyChoice(family, logged.guided, math.fsum(map(math.exp, logged.unconstrained))))
-            if progress is not None:
-                progress(AnswerProgress(number, len(ordered)))
-    return choices
+    from leakscale.adaptation.loading import open_model_folder  # noqa: PLC0415  torch takes seconds to load
+    from leakscale.inference.engines.exact import ExactEngine  # noqa: PLC0415
+    from leakscale.inference.freezing import freeze_bank  # noqa: PLC0415
+
+    beside = BankFiles.of(log.with_suffix(""))
+    files = BankFiles(plan=beside.plan, attempts=log, results=beside.results, binding=beside.binding)
+    folder = open_model_folder(model)
+    bank = freeze_bank(files.plan, families, model=folder, bank_seed=bank_seed, draw_count=1)
+
+    def show(at: BankProgress) -> None:
+        if progress is not None:
+            progress(AnswerProgress(at.done_count, at.case_count))
+
+    answer_bank(bank, ExactEngine(folder, adapter=adapter), files, progress=show)
+    by_case = {attempt.case: attempt.distribution for attempt in files.read_attempts()}
+    ordered = sorted(families, key=lambda family: (family.family_id, family.ring.value))
+    return [_choice(family, by_case[case]) for case, family in enumerate(ordered)]
 
 
 def draw_answers(choices: Sequence[FamilyChoice], *, bank_seed: int, draw_count: int) -> list[Answer]:
@@ -127,36 +95,12 @@ def draw_answers(choices: Sequence[FamilyChoice], *, bank_seed: int, draw_count:
     ]
 
 
+def _choice(family: Family, distribution: ChoiceDistribution | None) -> FamilyChoice:
+    assert distribution is not None  # noqa: S101 - the exact engine always gives one
+    return FamilyChoice(family, distribution.guided, distribution.valid_mass)
+
+
 def _drawn(choice: FamilyChoice, bank_seed: int, draw: int) -> str:
     family = choice.family
-    point = uniform(draw_seed(bank_seed, family_id=family.family_id, domain=family.domain, ring=family.ring, draw=draw))
-    cumulative = 0.0
-    for candidate, probability in zip(family.candidates, choice.guided, strict=True):
-        cumulative += probability
-        if point < cumulative:
-            return candidate.answer
-    return family.candidates[-1].answer  # the sum may end a rounding below one
-
-
-def _measure(engine: ChoiceEngine, encoded: EncodedFamily) -> LoggedChoice:
-    distribution = engine.distribution(encoded)
-    return LoggedChoice(
-        family_id=encoded.family.family_id,
-        ring=encoded.family.ring.value,
-        tokens=_tokens_digest(encoded),
-        guided=distribution.guided,
-        unconstrained=distribution.unconstrained,
-    )
-
-
-def _tokens_digest(encoded: EncodedFamily) -> str:
-    payload = json.dumps([encoded.prompt_ids, encoded.answer_ids], separators=(",", ":"))
-    return hashlib.sha256(payload.encode()).hexdigest()
-
-
-def _checked(families: Sequence[Family]) -> list[Family]:
-    ordered = sorted(families, key=lambda family: (family.family_id, family.ring.value))
-    for one, other in pairwise(ordered):
-        if one.family_id == other.family_id:
-            raise InvalidRequestError(f"family '{one.family_id}' comes twice; a bank asks each family once")
-    return ordered
+    seed = draw_seed(bank_seed, family_id=family.family_id, domain=family.domain, ring=family.ring, draw=draw)
+    return family.candidates[inverse_cdf(choice.guided, uniform(seed))].answer

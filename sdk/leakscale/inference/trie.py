@@ -1,11 +1,13 @@
-"""The four answers of a family as a token trie, and the distributions over them.
+"""The four answers of a question as a token trie, and the distributions over them.
 
-Two distributions are read off the same log-probabilities:
+All are read off the same numbers, log p of each answer's own tokens, because every token that may follow a prefix
+towards some answer is the next token of an answer that begins with this prefix:
 
 - *guided*: at every branch the model's distribution is renormalised over the tokens that still lead to an answer. This
-  is what a constrained decoder samples from, and what our draws are taken from.
+  is what a constrained decoder samples from.
 - *unconstrained*: the probability of writing each whole answer with nothing forced. Its sum is the mass that the model
   puts on valid answers; it is reported beside, because guiding hides a model that cannot do the task.
+- *conditional*: the unconstrained probabilities, renormalised over the four answers.
 
 Pure: tokens and numbers in, numbers out.
 """
@@ -14,12 +16,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-__all__ = ["followers", "guided_probabilities", "shared_prefix_length", "unconstrained_log_probabilities"]
+__all__ = ["ChoiceDistribution", "choice_distribution", "followers", "shared_prefix_length"]
 
 TokenPath = Sequence[int]
-LogProbabilityTable = Sequence[dict[int, float]]
-"""For each depth of one answer, log p of every token that some answer has there after the same prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceDistribution:
+    """A model's distribution over the four answers of a question, in display order."""
+
+    guided: tuple[float, ...]
+    """What a guided decoder samples from; sums to one."""
+    unconstrained: tuple[float, ...]
+    """Log-probability of each whole answer, end token included, with nothing forced, in nats."""
+
+    @property
+    def conditional(self) -> tuple[float, ...]:
+        """Probability of each answer given that the model writes one of the four; sums to one."""
+        highest = max(self.unconstrained)
+        weights = [math.exp(value - highest) for value in self.unconstrained]
+        total = math.fsum(weights)
+        return tuple(weight / total for weight in weights)
+
+    @property
+    def valid_mass(self) -> float:
+        """Probability in [0, 1] that the model writes any of the four answers with nothing forced."""
+        return math.fsum(map(math.exp, self.unconstrained))
 
 
 def shared_prefix_length(answers: Sequence[TokenPath]) -> int:
@@ -38,26 +62,39 @@ def followers(answers: Sequence[TokenPath], prefix: TokenPath) -> list[int]:
     )
 
 
-def unconstrained_log_probabilities(answers: Sequence[TokenPath], tables: Sequence[LogProbabilityTable]) -> list[float]:
-    """Return the log-probability of each whole answer, end token included."""
-    return [
-        math.fsum(table[depth][token] for depth, token in enumerate(answer))
-        for answer, table in zip(answers, tables, strict=True)
-    ]
+def choice_distribution(
+    answers: Sequence[TokenPath], log_probabilities: Sequence[Sequence[float]]
+) -> ChoiceDistribution:
+    """Combine log p of each answer's own tokens, in nats, into the distributions over the answers.
 
+    Args:
+        answers: Token ids of each answer, in display order; none a prefix of another.
+        log_probabilities: For each answer, log p of each of its tokens after those before it.
 
-def guided_probabilities(answers: Sequence[TokenPath], tables: Sequence[LogProbabilityTable]) -> list[float]:
-    """Return the probability with which a guided decoder ends at each answer; they sum to one."""
-    weights = []
-    for answer, table in zip(answers, tables, strict=True):
-        log_weight = 0.0
-        for depth, token in enumerate(answer):
-            options = followers(answers, answer[:depth])
-            if len(options) > 1:
-                log_weight += table[depth][token] - _log_sum_exp([table[depth][option] for option in options])
-        weights.append(math.exp(log_weight))
+    Source: LeakScale B.2 (constrained choice).
+    """
+    weights = [math.exp(math.fsum(_local_log_probabilities(answers, log_probabilities, answer))) for answer in answers]
     total = math.fsum(weights)
-    return [weight / total for weight in weights]
+    return ChoiceDistribution(
+        guided=tuple(weight / total for weight in weights),
+        unconstrained=tuple(math.fsum(values) for values in log_probabilities),
+    )
+
+
+def _local_log_probabilities(
+    answers: Sequence[TokenPath], log_probabilities: Sequence[Sequence[float]], chosen: TokenPath
+) -> list[float]:
+    """Return, for each branch that one answer passes, log p of the way it takes among those that lead to an answer."""
+    terms = []
+    for depth, token in enumerate(chosen):
+        options = {
+            answer[depth]: values[depth]
+            for answer, values in zip(answers, log_probabilities, strict=True)
+            if len(answer) > depth and tuple(answer[:depth]) == tuple(chosen[:depth])
+        }
+        if len(options) > 1:
+            terms.append(options[token] - _log_sum_exp(list(options.values())))
+    return terms
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:

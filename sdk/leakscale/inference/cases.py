@@ -1,0 +1,203 @@
+"""A frozen bank: every question with its token ids and every seed, fixed in a file before the first answer.
+
+A bank asks each question (a family in one ring) `draw_count` times; a case is one of these draws. The file holds one
+line a question, and cases are counted, not stored: a bank of 262,144 cases costs the memory of an index of its
+questions.
+
+Source: LeakScale F.1 (frozen cases), F.2 (deterministic seeds).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.inference.journal import json_line
+from leakscale.models import Domain, Message, Ring
+from leakscale.seeds import draw_seed
+
+__all__ = ["BANK_FORMAT", "Case", "FrozenBank", "Question", "question_line"]
+
+BANK_FORMAT: Final = "leakscale-bank-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One family in one ring, as a model is asked it."""
+
+    index: int
+    """0-based place in its bank, where questions are sorted by family id and ring."""
+    family_id: str
+    domain: Domain
+    ring: Ring
+    prompt: tuple[Message, ...]
+    """For engines that render the chat themselves."""
+    prompt_ids: tuple[int, ...]
+    """The prompt under the model's chat template, exactly as training renders it."""
+    answers: tuple[str, ...]
+    """The four exact answer strings, in display order."""
+    answer_ids: tuple[tuple[int, ...], ...]
+    """Token ids of each answer, with the end-of-turn token."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema that admits the four answers and nothing else.
+
+        Source: LeakScale B.2. JSON schema says nothing about whitespace, so an answer may satisfy it and still be none
+        of the four strings; such an answer is malformed.
+        """
+        return {
+            "type": "object",
+            "properties": {"choice": {"enum": [json.loads(answer)["choice"] for answer in self.answers]}},
+            "required": ["choice"],
+            "additionalProperties": False,
+        }
+
+    @property
+    def prompt_digest(self) -> str:
+        """Hex SHA-256 of the prompt's token ids."""
+        return hashlib.sha256(json.dumps(self.prompt_ids, separators=(",", ":")).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One draw of one question."""
+
+    index: int
+    """0-based place in its bank: question index times draws a question, plus draw."""
+    question: Question
+    draw: int
+    """0-based sample index."""
+    seed: bytes
+    """32 bytes; all the randomness that its answer may have."""
+    tier: int = 0
+    """Length tier to begin with; above 0 only where an earlier attempt already made the transition."""
+
+
+class FrozenBank:
+    """A bank on disk; `leakscale.inference.freeze_bank` makes one.
+
+    Reading is by position, so an open bank may be shared by threads. It pickles as its path.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a frozen bank and hash it.
+
+        Raises:
+            NotFoundError: If there is no such file.
+            IntegrityError: If it is no frozen bank, or not whole.
+        """
+        self.path = path
+        try:
+            self._file = os.open(path, os.O_RDONLY)
+        except FileNotFoundError as error:
+            raise NotFoundError(f"bank '{path}' does not exist; freeze it first") from error
+        self._offsets, self.digest = _index(self._file)
+        header = self._header()
+        self.bank_seed = int(header["bank_seed"])
+        self.draw_count = int(header["draw_count"])
+        self.tokenizer: str = header["tokenizer"]
+        """Hex SHA-256 of the tokenizer whose ids the questions are in."""
+        self.template: str = header["template"]
+        """Hex SHA-256 of the chat template."""
+        self.families: str = header["families"]
+        """Hex SHA-256 over the public families."""
+        self.question_count = int(header["question_count"])
+        if len(self._offsets) != self.question_count + 2:
+            raise IntegrityError(f"bank '{path}' is not whole; delete it and freeze it again")
+        self.question = lru_cache(maxsize=4)(self._read_question)
+        """The question of a 0-based index; the last few are kept."""
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
+
+    def __reduce__(self) -> tuple[type[FrozenBank], tuple[Path]]:
+        return FrozenBank, (self.path,)
+
+    @property
+    def case_count(self) -> int:
+        """Questions times draws."""
+        return self.question_count * self.draw_count
+
+    def questions(self) -> Iterator[Question]:
+        """Read every question, one at a time."""
+        return map(self.question, range(self.question_count))
+
+    def case(self, index: int, *, tier: int = 0) -> Case:
+        """Return one case."""
+        question, draw = self.question(index // self.draw_count), index % self.draw_count
+        return Case(index, question, draw, self.seed(question, draw), tier)
+
+    def cases(self, indices: Iterable[int] | None = None) -> Iterator[Case]:
+        """Return cases one at a time; all of them by default."""
+        return map(self.case, range(self.case_count) if indices is None else indices)
+
+    def seed(self, question: Question, draw: int) -> bytes:
+        """Return the 32-byte seed of one draw."""
+        return draw_seed(
+            self.bank_seed, family_id=question.family_id, domain=question.domain, ring=question.ring, draw=draw
+        )
+
+    def _header(self) -> dict[str, Any]:
+        try:
+            header = json.loads(self._line(0))
+            if header["format"] != BANK_FORMAT:
+                raise ValueError(f"format is {header['format']}")
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise IntegrityError(f"'{self.path}' is no frozen bank: {error}; delete it and freeze it again") from error
+        return dict(header)
+
+    def _read_question(self, index: int) -> Question:
+        if not 0 <= index < self.question_count:
+            raise InvalidRequestError(f"question {index} is not in bank '{self.path}' of {self.question_count}")
+        fields = json.loads(self._line(index + 1))
+        return Question(
+            index=index,
+            family_id=fields["family_id"],
+            domain=Domain(fields["domain"]),
+            ring=Ring(fields["ring"]),
+            prompt=tuple(Message(role, content) for role, content in fields["prompt"]),
+            prompt_ids=tuple(fields["prompt_ids"]),
+            answers=tuple(fields["answers"]),
+            answer_ids=tuple(tuple(ids) for ids in fields["answer_ids"]),
+        )
+
+    def _line(self, number: int) -> bytes:
+        start, stop = self._offsets[number], self._offsets[number + 1]
+        return os.pread(self._file, stop - start, start)
+
+
+def question_line(question: Question) -> bytes:
+    """Write a question as its line in a frozen bank."""
+    fields: Mapping[str, Any] = {
+        "family_id": question.family_id,
+        "domain": question.domain.value,
+        "ring": question.ring.value,
+        "prompt": [[turn.role, turn.content] for turn in question.prompt],
+        "prompt_ids": question.prompt_ids,
+        "answers": question.answers,
+        "answer_ids": question.answer_ids,
+    }
+    return json_line(fields)
+
+
+def _index(descriptor: int) -> tuple[array[int], str]:
+    """Return where each line begins, with the end of the last one after them, and the SHA-256 of the file."""
+    offsets, state, at = array("Q", [0]), hashlib.sha256(), 0
+    while block := os.pread(descriptor, 1 << 20, at):
+        state.update(block)
+        found = block.find(b"\n")
+        while found >= 0:
+            offsets.append(at + found + 1)
+            found = block.find(b"\n", found + 1)
+        at += len(block)
+    return offsets, state.hexdigest()
