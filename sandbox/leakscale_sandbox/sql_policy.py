@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-__all__ = ["LIMITS", "Authorizer", "StatementRefusedError", "check_opening"]
+__all__ = ["FUNCTION_NAMES", "LIMITS", "Authorizer", "StatementRefusedError", "check_opening"]
 
 LIMITS = (
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
@@ -23,7 +23,7 @@ LIMITS = (
 
 # Without: the clock (date, strftime, current_timestamp), chance (random), files and code (load_extension, edit), and
 # format/printf and zeroblob, whose padding runs past every limit in one step.
-_FUNCTION_NAMES = """
+_NAMES = """
     abs avg ceil ceiling char coalesce concat concat_ws count cume_dist dense_rank first_value floor glob
     group_concat hex if ifnull iif instr json json_array json_array_length json_extract json_group_array
     json_group_object json_object json_quote json_type json_valid lag last_value lead length like
@@ -31,7 +31,8 @@ _FUNCTION_NAMES = """
     rank replace round row_number rtrim sign sqrt string_agg substr substring sum total trim trunc typeof unhex
     unicode unlikely upper -> ->>
 """
-_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+FUNCTION_NAMES = frozenset(_NAMES.split())
+"""In small letters, operators that are functions included. An older SQLite lacks some of them."""
 _ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 
 # Atomic groups: a statement of a thousand comments must not be tried in every possible split.
@@ -71,7 +72,7 @@ class Authorizer:
         """Return SQLITE_OK or SQLITE_DENY."""
         if action not in _ACTIONS:
             return sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in _FUNCTIONS:
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in FUNCTION_NAMES:
             return sqlite3.SQLITE_DENY
         if action == sqlite3.SQLITE_READ and not self._may_read((first or "").lower(), second or ""):
             return sqlite3.SQLITE_DENY

@@ -1,4 +1,4 @@
-"""Rules of a program. None of them runs it: SQL is read with its strings and parentheses taken out, Python is parsed.
+"""Rules of a program. None of them runs it: SQL is read by `sql_checks`, Python is parsed.
 
 What a program does is the sandbox's to find out.
 """
@@ -9,36 +9,24 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from leakscale.models import Domain
+from leakscale_sandbox.preloaded import MODULE_NAMES
 from leakscale_server.core.building.rendering import PLACEHOLDER
-from leakscale_server.core.format.keywords import is_reserved
+from leakscale_server.core.checks.sql_checks import check_sql
+from leakscale_server.core.checks.written import WrittenProgram, bare_slot, line_at
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
-__all__ = ["WrittenProgram", "bare_sql", "check_braces", "check_placeholders", "check_program", "sql_names"]
+__all__ = ["check_braces", "check_placeholders", "check_program"]
 
 _QUOTED_POLICY: Final = re.compile(r"""['"`]\{\{policy\}\}['"`]?|\{\{policy\}\}['"`]""")
 _MISSPELT: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 """A placeholder, and what was meant to be one: with spaces or capitals."""
-_SQL_TEXT: Final = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
-"""A string, a quoted name or a comment."""
-_SQL_WORD: Final = re.compile(r"(?<![\w{$@:])([A-Za-z_]\w*)(?![\w}]|\s*\()")
-"""A name that stands by itself and is no function."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenProgram:
-    """One program as its author wrote it, and where it stands."""
-
-    text: str
-    path: Path
-    is_masked: bool
-    """Whether a candidate's literal goes into it; a whole program has its value already."""
+_MODULE_RULE: Final = f"must import no module but {', '.join(MODULE_NAMES)}"
 
 
 def check_program(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:
@@ -48,7 +36,11 @@ def check_program(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:
         if not is_plain_text(written.replace("\t", "")):
             yield Problem(program.path, PLAIN_TEXT_RULE, written, number)
     yield from check_placeholders(shape, program.text, program.path)
-    yield from _check_sql(shape, program) if shape.language is Domain.SQL else _check_python(shape, program)
+    if shape.language is Domain.SQL:
+        yield from check_braces(program.text, program.path)
+        yield from check_sql(shape, program)
+    else:
+        yield from _check_python(shape, program)
 
 
 def _check_masks(program: WrittenProgram) -> Iterator[Problem]:
@@ -57,22 +49,22 @@ def _check_masks(program: WrittenProgram) -> Iterator[Problem]:
     if not program.is_masked:
         for mask in masks[:1]:
             rule = "must be whole: it has the value of its own place in the pool"
-            yield Problem(path, rule, mask[0], _line_at(text, mask.start()))
+            yield Problem(path, rule, mask[0], line_at(text, mask.start()))
         return
     if not masks and not any(match[1].lower() == RESERVED_SLOT for match in _MISSPELT.finditer(text)):
         yield Problem(path, "must hold {{policy}} exactly once", Phrase("none"))
     elif len(masks) > 1:
-        line = _line_at(text, masks[1].start())
+        line = line_at(text, masks[1].start())
         yield Problem(path, "must hold {{policy}} exactly once", Phrase(f"{len(masks)} of them"), line)
     for quoted in _QUOTED_POLICY.finditer(text):
         rule = "must have no quotes beside {{policy}}, which becomes a literal with its own quotes"
-        yield Problem(path, rule, quoted[0], _line_at(text, quoted.start()))
+        yield Problem(path, rule, quoted[0], line_at(text, quoted.start()))
 
 
 def check_placeholders(shape: Shape, text: str, path: Path) -> Iterator[Problem]:
     """Find placeholders of no slot, and slots in what was not read as a placeholder."""
     for match in _MISSPELT.finditer(text):
-        line, name = _line_at(text, match.start()), match[1].lower()
+        line, name = line_at(text, match.start()), match[1].lower()
         is_known = name == RESERVED_SLOT or name in shape.vocabulary
         if PLACEHOLDER.fullmatch(match[0]):
             if not is_known:
@@ -87,61 +79,6 @@ def check_braces(text: str, path: Path) -> Iterator[Problem]:
         if "{{" in line or "}}" in line:
             rule = "must write placeholders as {{slot}}, in lower case and without spaces"
             yield Problem(path, rule, line.strip(), number)
-
-
-def bare_sql(program: str) -> str:
-    """Return a program without its texts, quoted names and comments; every line keeps its number."""
-    return _SQL_TEXT.sub(_blank, program)
-
-
-def sql_names(program: str) -> set[str]:
-    """Return the words of a program that are no functions, texts or placeholders, in small letters."""
-    return {match[1].lower() for match in _SQL_WORD.finditer(bare_sql(program))}
-
-
-def _check_sql(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:
-    text, path = program.text, program.path
-    yield from check_braces(text, path)
-    bare = bare_sql(text)
-    yield from _check_bare_slots(shape, bare, path)
-    if not re.match(r"\s*(select|with)\b", bare, re.IGNORECASE):
-        first = len(bare) - len(bare.lstrip())
-        opening = text[first:].split("\n", 1)[0]
-        yield Problem(path, "must be one SELECT or WITH statement", opening, _line_at(text, first))
-    if ";" in bare:
-        yield Problem(path, "must be one statement without a semicolon", ";", _line_at(text, bare.index(";")))
-    if shape.result and shape.is_ordered and not re.search(r"\border\s+by\b", _outermost(bare), re.IGNORECASE):
-        last = len(bare.rstrip())
-        yield Problem(path, "must have an outermost ORDER BY for an ordered result", None, _line_at(text, last))
-
-
-def _check_bare_slots(shape: Shape, bare: str, path: Path) -> Iterator[Problem]:
-    """Find the name of a slot where its placeholder is meant: right only in families whose word is the same."""
-    for match in _SQL_WORD.finditer(bare):
-        name = match[1].lower()
-        if name in shape.vocabulary and not is_reserved(name):
-            yield _bare_slot(name, match[1], path, _line_at(bare, match.start()))
-
-
-def _bare_slot(slot: str, written: str, path: Path, line: int) -> Problem:
-    rule = f"must write the slot {slot} as {{{{{slot}}}}}; a name of your own needs another word"
-    return Problem(path, rule, written, line)
-
-
-def _blank(match: re.Match[str]) -> str:
-    """Put spaces in place of a text, so that what stands behind it keeps its line; leave a quoted name's word."""
-    if re.fullmatch(r'"\w+"', match[0]):
-        return f" {match[0][1:-1]} "
-    return re.sub(r"[^\n]", " ", match[0])
-
-
-def _outermost(bare: str) -> str:
-    """Keep what stands outside all parentheses."""
-    depth, kept = 0, []
-    for letter in bare:
-        depth += (letter == "(") - (letter == ")")
-        kept.append(letter if depth == 0 else " ")
-    return "".join(kept)
 
 
 def _check_python(shape: Shape, checked: WrittenProgram) -> Iterator[Problem]:
@@ -161,7 +98,23 @@ def _check_python(shape: Shape, checked: WrittenProgram) -> Iterator[Problem]:
         yield Problem(path, rule, Phrase(f"{len(functions)} of that name"), line)
     elif (count := len(functions[0].args.args)) != 1:
         yield Problem(path, rule, Phrase(f"{count} arguments"), functions[0].lineno - 1)
+    yield from _check_imports(tree, path)
     yield from _check_slots_as_words(shape, tree, path)
+
+
+def _check_imports(tree: ast.Module, path: Path) -> Iterator[Problem]:
+    """Find modules that the sandbox does not have. A name that is put together at run time is found there."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.ImportFrom():
+                names = ["." * node.level + (node.module or "")]
+            case _:
+                continue
+        for name in names:
+            if name not in MODULE_NAMES:
+                yield Problem(path, _MODULE_RULE, Phrase(name), node.lineno - 1)
 
 
 def _check_slots_as_words(shape: Shape, tree: ast.Module, path: Path) -> Iterator[Problem]:
@@ -175,10 +128,6 @@ def _check_slots_as_words(shape: Shape, tree: ast.Module, path: Path) -> Iterato
                 ast.Subscript(slice=ast.Constant(value=str(key)))
                 | ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str(key)), *_])
             ) if key in shape.vocabulary:
-                yield _bare_slot(key, key, path, node.lineno - 1)
+                yield bare_slot(key, key, path, node.lineno - 1)
             case ast.Name(id=name) if name in shape.vocabulary and name not in bound and not hasattr(builtins, name):
-                yield _bare_slot(name, name, path, node.lineno - 1)
-
-
-def _line_at(text: str, place: int) -> int:
-    return text.count("\n", 0, place)
+                yield bare_slot(name, name, path, node.lineno - 1)

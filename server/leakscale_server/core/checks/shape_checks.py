@@ -14,7 +14,7 @@ from leakscale_server.core.checks.column_checks import check_columns
 from leakscale_server.core.checks.given_checks import check_given
 from leakscale_server.core.checks.text_checks import check_texts, names_written
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
-from leakscale_server.core.format.keywords import is_reserved
+from leakscale_server.core.format.keywords import reserved_rule
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem, all_names, check_grid
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
@@ -115,11 +115,11 @@ def _check_names(shape: Shape) -> Iterator[Problem]:
         for index, word in enumerate(words):
             if word in fixed or owner.get(word, slot) != slot or word in words[:index]:
                 yield Problem((*path, index), "must stand for one thing only; choose another word", word)
-            if is_reserved(word):
-                yield Problem((*path, index), "must be no keyword; choose another word", word)
+            if rule := reserved_rule(word):
+                yield Problem((*path, index), f"{rule}; choose another word", word)
             elif word in written and word not in fixed and word not in shape.vocabulary:
                 yield Problem((*path, index), "must be no name that a program writes itself; choose another word", word)
             owner[word] = slot
     for place, name in all_names(shape):
-        if name in fixed and is_reserved(name):
-            yield Problem(place, "must be no keyword; choose another name", name)
+        if name in fixed and (rule := reserved_rule(name)):
+            yield Problem(place, f"{rule}; choose another name", name)

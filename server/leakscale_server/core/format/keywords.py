@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from typing import Final
 
-__all__ = ["is_reserved"]
+__all__ = ["is_reserved", "reserved_rule"]
 
 # Keywords that SQLite does not take as a bare identifier, plus those that would make a query hard to read.
 _SQL_KEYWORDS: Final = """
@@ -18,6 +18,16 @@ _SQL_KEYWORDS: Final = """
 _KEYWORDS: Final = frozenset(_SQL_KEYWORDS.split()) | frozenset(keyword.kwlist)
 
 
+_OWN_PREFIX: Final = "sqlite_"
+
+
 def is_reserved(name: str) -> bool:
     """Return whether a lower-case name is a keyword of SQL or Python, or SQLite's own."""
-    return name in _KEYWORDS or name.startswith("sqlite_")
+    return reserved_rule(name) is not None
+
+
+def reserved_rule(name: str) -> str | None:
+    """Return what a lower-case name must not be, if it is reserved."""
+    if name.startswith(_OWN_PREFIX):
+        return f"must not begin with {_OWN_PREFIX}, as SQLite's own tables do"
+    return "must be no keyword" if name in _KEYWORDS else None
