@@ -8,7 +8,7 @@ import pytest
 
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.resources import catalog_folder, studies_folder
-from leakscale.study.config import Seeds, StudyShapes, load_study, read_shape_file
+from leakscale.study.config import Seeds, StudyShapes, load_studies, load_study, read_shape_file
 
 from .helpers import write_study
 
@@ -114,9 +114,8 @@ def test_an_unknown_shape_lists_the_catalog(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(studies_folder().glob("*.toml")), ids=lambda path: path.name)
 def test_every_shipped_study_can_be_read(path: Path) -> None:
     """What ships must work."""
-    study = load_study(path)
-
-    assert StudyShapes(catalog_folder()).read(study)
+    for study in load_studies(path).values():
+        assert StudyShapes(catalog_folder()).read(study)
 
 
 def test_shape_file_that_is_a_device_is_refused(tmp_path: Path) -> None:

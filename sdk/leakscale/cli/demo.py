@@ -35,6 +35,7 @@ def demo(
         str | None, typer.Option(help="Another model: tiny, smollm2, a folder, or a Hugging Face id.")
     ] = None,
     backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
+    model_id: Annotated[str | None, typer.Option("--of", help="Which model of a study that has several.")] = None,
 ) -> None:
     """Certify a study, expose a model, and print the effect with its interval.
 
@@ -48,7 +49,7 @@ def demo(
 
     console = shell_of(context).console
     path = study_file or studies_folder() / "demo.toml"
-    study = load_study(path).with_overrides(seed=seed, model=model)
+    study = load_study(path, model_id=model_id).with_overrides(seed=seed, model=model)
     shapes = StudyShapes(catalog_folder(), beside=path.parent).read(study)
     console.note(f"study {study.name}, seed {study.seed}: loading the model")
     from leakscale.study.models import resolve_model  # noqa: PLC0415 - loads torch, which a typo need not wait for

