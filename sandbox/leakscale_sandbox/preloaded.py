@@ -1,7 +1,8 @@
 """Modules that a Python program may import.
 
-The system-call filter refuses to open files, so what is not in memory before the first fork cannot be imported: this
-list is the whole of it. Adding a module here is a change of the worker's digest, and so of what a certificate names.
+The system-call filter refuses to open files, so what is not in memory before the first fork cannot be imported. This
+list is all that is promised; what the worker imports for itself is in memory too, and may not be there tomorrow.
+Adding a module here is a change of the worker's digest, and so of what a certificate names.
 """
 
 from __future__ import annotations

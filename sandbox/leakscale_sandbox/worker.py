@@ -27,6 +27,7 @@ from leakscale_sandbox.python_runner import displace, known_exception_names, lea
 from leakscale_sandbox.seccomp import build_filter
 from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, limit_heap, open_connection, run_sql
 from leakscale_sandbox.supervisor import Forked, Supervisor
+from leakscale_sandbox.surroundings import FIRST_PLACE, SECOND_PLACE
 from leakscale_sandbox.task import perform
 from leakscale_sandbox.verdicts import Limits, Verdict
 from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
@@ -58,8 +59,8 @@ class WorkerConfiguration:
     """What the server decides about a worker besides its environment."""
 
     is_second: bool
-    """Whether this is a lane of the second pass: SQL rows come in other orders; Python's clocks show another moment and
-    its heap holds more objects."""
+    """Whether this is a lane of the second pass: SQL rows come in other orders; Python's clocks show another moment,
+    its heap holds more objects, and its surroundings are others."""
 
 
 def main() -> None:
@@ -77,6 +78,7 @@ def main() -> None:
     _warm_up(connection)
     # From here on, what this process does to itself every program inherits, and none waits for it.
     StoppedClocks(SECOND_NS if configuration.is_second else FIRST_NS).install()
+    (SECOND_PLACE if configuration.is_second else FIRST_PLACE).install()
     random.seed(_TAILS if configuration.is_second else _HEADS)
     # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
     gc.collect()

@@ -359,9 +359,7 @@ def test_a_slot_without_braces_is_refused_in_sql(old: str, new: str, line: int, 
     assert f"must write the slot {slot} as {{{{{slot}}}}}" in error.rule
 
 
-@pytest.mark.parametrize(
-    "condition", ["'orders' <> ''", "1 -- of orders", "1 /* orders */", "t.orders_ > 0"]
-)
+@pytest.mark.parametrize("condition", ["'orders' <> ''", "1 -- of orders", "1 /* orders */", "t.orders_ > 0"])
 def test_a_slot_in_a_string_a_comment_or_a_longer_name_is_no_slot(condition: str) -> None:
     """Words of a comment mean nothing."""
     parse_shape(changed(SQL, ">= {{policy}}\n", f">= {{{{policy}}}} AND {condition}\n"), source="a")

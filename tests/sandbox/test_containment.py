@@ -28,7 +28,7 @@ def transform(records):
 LOOK_FOR_TRACES = """
 import builtins, json, os
 def transform(records):
-    return [hasattr(builtins, "trace"), json.loads("[1]"), dict(os.environ), records]
+    return [hasattr(builtins, "trace"), json.loads("[1]"), "TRACE" in os.environ, records]
 """
 # Walks every object that the collector knows and every frame; returns how much it saw and what it found.
 SEARCH_MEMORY = """
@@ -59,7 +59,7 @@ def test_a_program_sees_nothing_of_the_one_before(pool: SandboxPool, honest: Cal
     left, found = pool.run(a_python_job(LEAVE_TRACES, LOOK_FOR_TRACES))
 
     assert value_of(left[0]) == [1, "changed"]
-    assert value_of(found[0]) == [False, [1], {}, [1]]
+    assert value_of(found[0]) == [False, [1], False, [1]]
 
 
 def test_a_changed_argument_is_fresh_on_the_next_fixture(pool: SandboxPool) -> None:
@@ -206,6 +206,52 @@ def test_lanes_disagree_about_the_time(pool: SandboxPool, clock: str) -> None:
 
     assert value_of(first) != value_of(second)
     assert pool.run(job, lane=0)[0][0] == first
+
+
+SURROUNDINGS = [
+    "dict(os.environ)",
+    "len(os.environ)",
+    "os.environ.get('HOME', '/root')",
+    "os.getenv('LANG')",
+    "os.environb.get(b'USER', b'').decode()",
+    "os.getcwd()",
+    "os.path.abspath('x')",
+    "os.cpu_count()",
+    "min(posix.cpu_count(), 8)",
+    "sys.argv",
+    "sys.executable",
+    "sys.platform",
+    "sys.version[:3]",
+]
+
+
+@pytest.mark.parametrize("read", SURROUNDINGS)
+def test_lanes_disagree_about_their_surroundings(pool: SandboxPool, read: str) -> None:
+    """Both lanes are of one host: what a program reads of it would agree today, and differ on another one."""
+    job = a_python_job(f"import os, posix, sys\ndef transform(records):\n    return {read}")
+
+    first, second = (pool.run(job, lane=lane)[0][0] for lane in (0, 1))
+
+    assert value_of(first) != value_of(second)
+    assert pool.run(job, lane=0)[0][0] == first
+
+
+@pytest.mark.parametrize("read", ["os.sysconf('SC_NPROCESSORS_ONLN')", "os.uname()", "os.sched_getaffinity(0)"])
+def test_what_the_machine_is_is_refused(pool: SandboxPool, read: str) -> None:
+    job = a_python_job(f"import os\ndef transform(records):\n    return str({read})")
+
+    for lane in (0, 1):
+        assert pool.run(job, lane=lane)[0][0].detail == "PermissionError"
+
+
+@pytest.mark.parametrize(
+    "read", ["time.strftime('%Z')", "'b' < 'B'", "locale.strcoll('b', 'B')", "locale.setlocale(0, '')"]
+)
+def test_lanes_agree_about_time_zone_and_sorting(pool: SandboxPool, read: str) -> None:
+    """Variables of the second lane are there to be read; they must not move what is the same everywhere."""
+    job = a_python_job(f"import locale, time\ndef transform(records):\n    time.tzset()\n    return {read}")
+
+    assert pool.run(job, lane=0) == pool.run(job, lane=1)
 
 
 PLACES = [

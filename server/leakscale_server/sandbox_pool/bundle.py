@@ -27,6 +27,7 @@ _MODULE_NAMES = (
     "sql_runner",
     "task",
     "supervisor",
+    "surroundings",
     "worker",
 )
 _PACKAGE = "leakscale_sandbox"
