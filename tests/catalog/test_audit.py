@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.base_model import base_model_folder
-from leakscale.models import Candidate, Domain
+from leakscale.models import Candidate
 from leakscale.prompts import choice_prompt, compact_answer
 from leakscale.scoring import choice_index
 from leakscale_server.catalog_audit.answers import check_answers, check_compiler, near_misses
@@ -18,11 +18,12 @@ from leakscale_server.catalog_audit.candidates import check_candidates, check_na
 from leakscale_server.catalog_audit.findings import Finding
 from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
 from leakscale_server.catalog_audit.material import Material
-from leakscale_server.catalog_audit.prompts import check_prompts, count_tokens
+from leakscale_server.catalog_audit.prompts import check_prompts
 from leakscale_server.catalog_audit.regeneration import check_regeneration
 from leakscale_server.catalog_audit.secrecy import check_separation
-from leakscale_server.catalog_audit.structures import check_structures, structure
+from leakscale_server.catalog_audit.structures import check_structures
 from leakscale_server.core.building.construction import Construction
+from leakscale_server.core.checks.prompt_length import count_tokens
 
 from .builders import CATALOGS, an_author_file, spoilt, the_material, with_form
 
@@ -95,8 +96,8 @@ def two_equal_programs(family: Construction) -> Construction:
         (a_value_as_handle, check_candidates, "shows the candidate"),
         (another_key_in_r2, check_candidates, "another key in another ring"),
         (a_short_key, check_names, "has the key K-12"),
-        (a_task_with_a_handle, check_names, "in R1 names h_12ab in its text"),
-        (a_long_task, check_prompts, "in R1 has a prompt of"),
+        (a_task_with_a_handle, check_names, "R1: the text names h_12ab"),
+        (a_long_task, check_prompts, "R1: the prompt has"),
         (another_program, check_compiler, "in R1 has programs that differ by more than their answers' values"),
         (two_equal_programs, check_compiler, "in R0 has 3 programs for four answers"),
         (a_short_key, check_separation, "in R0 is another one with another private seed"),
@@ -149,26 +150,27 @@ def test_one_structure_under_other_names_is_found() -> None:
     twin = dataclasses.replace(file, shape=file.shape.model_copy(update={"id": "sql-twin"}))
     recipe = dataclasses.replace(material.recipe, files=(*material.recipe.files, twin))
 
-    fault = check_structures(dataclasses.replace(material, recipe=recipe)).fault
-    assert fault.startswith("sql-twin in R0 has the structure of sql-threshold in R0")
+    finding = check_structures(dataclasses.replace(material, recipe=recipe))
+    assert finding.faults == (
+        "sql-threshold and sql-twin have one structure; keep one of them, or write its programs another way",
+    )
+    assert finding.shape_ids == ("sql-threshold", "sql-twin")
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "domain"),
-    [
-        ("SELECT a.x AS x FROM t AS a WHERE a.x = 1", "select b.y as y from u as b where b.y = 'z'", Domain.SQL),
-        (
-            "def transform(r):\n    return [a for a in r if a > 1]",
-            "def transform(s):  # b\n  return [b for b in s if b > 'c']",
-            Domain.PYTHON,
-        ),
-    ],
-)
-def test_names_values_and_spaces_make_no_structure(one: str, other: str, domain: Domain) -> None:
-    changed = one.replace("= 1", "< 1").replace("> 1", "< 1")
+def test_shapes_of_one_structure_are_all_named_and_once() -> None:
+    """Of 300 files, the first pair alone would take 299 checks to find the rest."""
+    material = the_material(*SOME)
+    files = [
+        dataclasses.replace(file, shape=file.shape.model_copy(update={"id": f"{file.shape.id}-{number}"}))
+        for number in range(3)
+        for file in material.recipe.files
+    ]
+    recipe = dataclasses.replace(material.recipe, files=tuple(files))
+    finding = check_structures(dataclasses.replace(material, recipe=recipe, families=()))
 
-    assert structure(one, domain) == structure(other, domain)
-    assert structure(one, domain) != structure(changed, domain)
+    assert len(finding.faults) == 2
+    assert sorted(finding.shape_ids) == sorted(file.shape.id for file in files)
+    assert all(finding.faults[number % 2].count(file.shape.id) == 1 for number, file in enumerate(files))
 
 
 def test_near_misses_hold_what_a_forgiving_parser_would_take() -> None:

@@ -46,12 +46,12 @@ def checked(pool: SandboxPool, *paths: Path) -> CheckReport:
     if not files:
         return CheckReport(broken, (), (), "")
     recipe = practice_recipe(files, families_per_cell=4)
-    families, found = check_families(recipe, pool)
+    families = check_families(recipe, pool)
     by_shape = [
         ShapeCheck(file, [each for each in families if each.proof.construction.slot.shape_id == file.shape.id])
         for file in files
     ]
-    return CheckReport(broken, [*check_construction(recipe), *found], by_shape, pool.identity.backend)
+    return CheckReport(broken, list(check_construction(recipe)), by_shape, pool.identity.backend)
 
 
 def the_rejected(report: CheckReport) -> FamilyCheck:
@@ -121,11 +121,11 @@ def test_a_rewording_is_held_against_what_r0_expects(pool: SandboxPool) -> None:
 
 
 def test_how_a_program_ended_is_said(pool: SandboxPool) -> None:
-    family = the_rejected(checked(pool, MALFORMED / "random-in-sql.toml"))
+    family = the_rejected(checked(pool, MALFORMED / "unknown-column.toml"))
     marks = {cell.mark for row in family.tables[0].rows for cell in row.cells}
 
     assert marks == {Mark.ENDED}
-    assert "not authorized to use function: RANDOM" in family.tables[0].rows[0].cells[0].got
+    assert "no such column: t.number" in family.tables[0].rows[0].cells[0].got
     assert {cell.mark for row in family.tables[2].rows for cell in row.cells} == {Mark.NOT_RUN}
 
 
@@ -181,6 +181,31 @@ def test_a_file_that_breaks_the_format_does_not_hide_the_others(pool: SandboxPoo
     assert "must be an integer; got '40'" in text_of(report).split("\n")[0]
 
 
+def test_a_shape_that_repeats_another_is_not_called_right(pool: SandboxPool, tmp_path: Path) -> None:
+    """Each family of it is certified, and yet one of the two files has to change: a tick would say that none has."""
+    twin = tmp_path / "twin.toml"
+    text = (CATALOGS / "sql" / "threshold.toml").read_text(encoding="utf-8")
+    twin.write_text(text.replace('id = "sql-threshold"', 'id = "sql-twin"'), encoding="utf-8")
+    report = checked(pool, CATALOGS / "sql" / "threshold.toml", twin, CATALOGS / "sql" / "equality.toml")
+
+    assert [shape.certified_count for shape in report.shapes] == [8, 8, 8]
+    assert [report.is_kept(shape) for shape in report.shapes] == [False, False, True]
+    assert "✗ sql-twin: 8 of 8 families certified" in text_of(report)
+    assert '<span class="fail">✗</span> sql-twin' in render_page(report)
+
+
+@pytest.mark.parametrize(
+    "name", ["candidate-in-task", "key-in-task", "mutated-input", "prompt-too-long", "rewording-of-one-structure"]
+)
+def test_what_certification_refuses_has_no_tick(pool: SandboxPool, name: str) -> None:
+    """A tick beside the shape is what an author looks at."""
+    report = checked(pool, MALFORMED / f"{name}.toml")
+
+    assert report.shapes[0].certified_count == 0
+    assert not report.is_kept(report.shapes[0])
+    assert the_rejected(report).reasons[0].split(":")[0] in text_of(report)
+
+
 def test_two_files_of_one_id_are_told_apart() -> None:
     """Their families would be the same slots of an edition."""
     path = CATALOGS / "sql" / "threshold.toml"
@@ -195,7 +220,8 @@ def test_a_report_as_json_says_what_the_page_says(honest: CheckReport) -> None:
     family = told["shapes"][0]["families"][0]
 
     assert told["holds"]
-    assert {each["invariant"] for each in told["invariants"]} >= {"structures", "renaming", "purity"}
+    assert {each["invariant"] for each in told["invariants"]} >= {"structures", "names", "prompts"}
+    assert all(shape["holds"] for shape in told["shapes"])
     assert list(family["rings"]) == [ring.value for ring in Ring]
     assert [row["passed_count"] for row in family["rings"]["R0"] if row["is_right"]] == [8]
 

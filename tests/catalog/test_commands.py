@@ -201,6 +201,16 @@ def test_an_audit_says_one_line_an_invariant(catalog: Any, tmp_path: Path) -> No
     assert all(any(letter.isdigit() for letter in each["checked"]) for each in told["invariants"])
 
 
+def test_a_page_that_cannot_be_written_leaves_the_result(catalog: Any, tmp_path: Path) -> None:
+    """Two minutes of sandboxes must not be lost to a full disk."""
+    (tmp_path / ".page.html.draft").mkdir()
+    check = catalog("check", CATALOGS / "sql" / "threshold.toml", "--html", "page.html", *SANDBOX)
+
+    assert check.code == 2
+    assert "sql-threshold: 8 of 8 families certified" in check.out
+    assert check.err.splitlines()[-1].startswith("error: ")
+
+
 def test_an_audit_names_the_first_thing_that_fails(catalog: Any, tmp_path: Path) -> None:
     """The catalog's own folder as a corpus repeats every sentence of it."""
     (tmp_path / "said.txt").write_text(catalog("show", "sql-threshold").out)

@@ -1,8 +1,9 @@
 """Author files that must not pass, each rejected for the reason that it was written for.
 
 A file's first line is `# expect: WHERE WORDS`. WHERE is `file` (it cannot be read), `format` (it breaks a rule of the
-format), `invariant` (what it builds breaks one) or `rejection` (certification refuses a family of it). WORDS begin with
-the name of the invariant or the reason and a colon, where there is one; the rest stands in what the author is told.
+format), `invariant` (what it builds breaks one, and certification refuses it before a program runs) or `rejection` (it
+takes a run to see). WORDS begin with the name of the invariant, the reason or both, with a colon behind each; the rest
+stands in what the author is told.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from leakscale.errors import LeakScaleError
 from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
 from leakscale_server.catalog_audit.material import Recipe, build_material, practice_recipe
 from leakscale_server.catalog_audit.proving import prove_all
-from leakscale_server.catalog_check.check import check_families, read_author_file
+from leakscale_server.catalog_check.check import read_author_file
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.core.shapes import ShapeError
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
@@ -50,6 +51,11 @@ def each(*where: str) -> pytest.MarkDecorator:
 
 def the_recipe(path: Path) -> Recipe:
     return practice_recipe([read_author_file(path)], families_per_cell=4)
+
+
+def the_rejection(recipe: Recipe, pool: SandboxPool) -> Rejection:
+    with closing(prove_all(recipe, pool)) as proofs:
+        return next(proof.verdict for proof in proofs if isinstance(proof.verdict, Rejection))
 
 
 @pytest.fixture(scope="module")
@@ -85,24 +91,24 @@ def test_a_file_that_breaks_the_format_is_refused(path: Path) -> None:
 
 
 @each("invariant")
-def test_a_file_that_breaks_an_invariant_is_found(path: Path, pool: SandboxPool) -> None:
-    """Though its format is right, and most of these would be certified."""
+def test_a_file_that_breaks_an_invariant_is_found_and_rejected(path: Path, pool: SandboxPool) -> None:
+    """By one rule: what an audit finds and a server certifies would make certificates worth less than audits."""
     recipe = the_recipe(path)
     material = build_material(recipe)
     findings = {one.invariant: one.fault for one in (check(material) for check in CONSTRUCTION_INVARIANTS) if one.fault}
-    _, more = check_families(recipe, pool)
-    findings |= {one.invariant: one.fault for one in more if one.fault}
+    verdict = the_rejection(recipe, pool)
 
-    name, _, words = expectation(path).words.partition(": ")
+    name, reason, words = expectation(path).words.split(": ", 2)
     assert list(findings) == [name]
+    assert verdict.reason == reason
     assert words in findings[name]
+    assert words in verdict.message
 
 
 @each("rejection")
 def test_a_file_whose_families_break_the_rule_is_rejected(path: Path, pool: SandboxPool) -> None:
     """Format and bytes say nothing here: only running the programs shows it."""
-    with closing(prove_all(the_recipe(path), pool)) as proofs:
-        verdict = next(proof.verdict for proof in proofs if isinstance(proof.verdict, Rejection))
+    verdict = the_rejection(the_recipe(path), pool)
 
     reason, _, words = expectation(path).words.partition(": ")
     assert verdict.reason == reason

@@ -89,9 +89,13 @@ def test_an_alternative_must_fail_a_quarter(fixtures: int, most: int) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED]
-)
+FAILING = [
+    each for each in Verdict if each.is_deterministic and each not in {Verdict.RETURNED, Verdict.ARGUMENT_CHANGED}
+]
+"""How an alternative may end."""
+
+
+@pytest.mark.parametrize("verdict", FAILING)
 def test_an_alternative_may_fail_by_any_deterministic_verdict(verdict: Verdict) -> None:
     grid = a_grid((8, 0, 0, 0))
     grid[2] = [ended(verdict)] * 8
@@ -143,9 +147,7 @@ def test_times_and_details_are_not_part_of_a_result() -> None:
     assert isinstance(assess(a_scoring(one), a_scoring(other)), Accepted)
 
 
-@pytest.mark.parametrize(
-    "verdict", [each for each in Verdict if each.is_deterministic and each is not Verdict.RETURNED]
-)
+@pytest.mark.parametrize("verdict", FAILING)
 def test_the_reference_must_return_everywhere(verdict: Verdict) -> None:
     grid = a_grid()
     grid[0][7] = ended(verdict)
@@ -289,6 +291,27 @@ def test_renaming_must_leave_where_a_candidate_returns() -> None:
 
 
 @pytest.mark.parametrize("ring", Ring)
+@pytest.mark.parametrize("place", range(4))
+def test_a_program_that_changes_its_argument_certifies_nothing(ring: Ring, place: int) -> None:
+    """Of any candidate, right or wrong, for which one it was would say whether it is the right one."""
+    grid = a_grid()
+    grid[place][3] = ended(Verdict.ARGUMENT_CHANGED)
+    rings = {each: frozen(a_grid()) for each in Ring} | {ring: frozen(grid)}
+    outcomes = {assess(Scoring(rings, truth), Scoring(rings, truth)) for truth in range(4)}
+
+    assert outcomes == {Rejection(RejectionReason.ARGUMENT_CHANGED, ring, candidate_position=place, fixture_index=3)}
+
+
+def test_programs_that_all_change_their_argument_are_told_so() -> None:
+    """They gave values, so `no candidate's program returns` would send their author the wrong way."""
+    outcome = assess_twice([[ended(Verdict.ARGUMENT_CHANGED)] * 8] * 4)
+
+    assert isinstance(outcome, Rejection)
+    assert outcome.reason is RejectionReason.ARGUMENT_CHANGED
+    assert "work on a copy" in outcome.message
+
+
+@pytest.mark.parametrize("ring", Ring)
 def test_every_ring_is_judged(ring: Ring) -> None:
     """A ring that is published and not certified would look certified."""
     for reason, broken in (
@@ -332,7 +355,12 @@ def test_every_reason_has_a_message_made_of_its_figures(reason: RejectionReason)
         fixture_count=8,
         equal_count=7,
         equal_count_max=6,
+        token_count=300,
+        token_count_max=256,
+        word_count=1,
+        word_count_min=3,
         endings="KeyError",
+        found="K-1234abcd",
     )
 
     assert "{" not in rejection.message

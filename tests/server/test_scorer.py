@@ -6,7 +6,7 @@ import dataclasses
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -272,6 +272,56 @@ def test_a_program_that_reads_its_own_names_is_another_one_when_renamed(tmp_path
     assert rejection.reason is RejectionReason.RENAMING_DIFFERS
 
 
+def mutating(toml: str) -> str:
+    return toml.replace("def transform(records):\n", "def transform(records):\n    records.reverse()\n", 1)
+
+
+def with_key(toml: str) -> str:
+    return toml.replace('task = "', 'task = "By K-12ab34cd: ', 1)
+
+
+def with_candidate(toml: str) -> str:
+    return toml.replace('task = "', 'task = "Of at most 25: ', 1)
+
+
+def with_long_task(toml: str) -> str:
+    return toml.replace('task = "', 'task = "' + "again and " * 30, 1)
+
+
+def with_copied_task(toml: str) -> str:
+    exact, reworded = re.findall('task = "(.*)"', toml)
+    return toml.replace(reworded, f"{exact.rstrip('.')}!")
+
+
+def with_copied_program(toml: str) -> str:
+    exact, reworded = re.findall("program = '''(.*?)'''", toml, re.DOTALL)
+    return toml.replace(reworded, exact.replace(":\n", ":\n    unread = 1\n", 1))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "lanes"),
+    [
+        (with_key, RejectionReason.TEXT_NAMES_KEY, set()),
+        (with_candidate, RejectionReason.TEXT_NAMES_CANDIDATE, set()),
+        (with_long_task, RejectionReason.PROMPT_TOO_LONG, set()),
+        (with_copied_task, RejectionReason.TASK_NOT_REWORDED, set()),
+        (with_copied_program, RejectionReason.PROGRAM_NOT_REWORDED, set()),
+        (mutating, RejectionReason.ARGUMENT_CHANGED, {0}),
+    ],
+)
+def test_what_an_audit_finds_is_not_certified(
+    tmp_path: Path, spoil: Callable[[str], str], reason: RejectionReason, lanes: set[int]
+) -> None:
+    """A certificate that says less than `catalog check` would be worth less than none; and no second pass is run."""
+    toml = (catalog_folder() / "python/threshold.toml").read_text(encoding="utf-8")
+    shape = parse_shape(spoil(toml), source="threshold.toml")
+    request = dataclasses.replace(a_request("python/threshold.toml"), shape=shape, shape_digest="spoilt")
+    rejection, runs = rejected(tmp_path, request)
+
+    assert rejection.reason is reason
+    assert {run.lane for run in runs} == lanes
+
+
 def a_given_shape(*, stated: str = "[[%d]]") -> str:
     """A shape whose eight fixtures and their outputs stand in the file."""
     outputs = ", ".join(f"'{stated % number}'" for number in (1, 2, 3, 4))
@@ -289,7 +339,7 @@ def a_given_shape(*, stated: str = "[[%d]]") -> str:
         f"{fixtures}"
         '[rings.R0]\ntask = "The policy value beside each id."\n'
         'program = "SELECT {{policy}} AS shown, t.id AS id FROM {{things}} AS t ORDER BY t.id"\n'
-        '[rings.R1]\ntask = "Beside each id, the policy value."\n'
+        '[rings.R1]\ntask = "Show what the policy value is, with every id there is."\n'
         'program = "SELECT {{policy}} AS shown, e.id AS id FROM {{things}} AS e ORDER BY 2"\n'
         '[result]\ncolumns = ["shown", "id"]\norder = "ordered"\n'
     )

@@ -11,8 +11,10 @@ from leakscale.models import Domain, Family, Ring
 from leakscale.prompts import compact_answer
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Material
+from leakscale_server.catalog_audit.written import written_faults
 from leakscale_server.core.building.construction import Construction, require_unique
 from leakscale_server.core.format.candidates import Candidates
+from leakscale_server.core.judging.rejections import RejectionReason
 from leakscale_server.core.literals import plain_value, read_json
 
 __all__ = ["check_candidates", "check_names"]
@@ -82,17 +84,4 @@ def _name_faults(material: Material, families: list[Family]) -> Iterator[str]:
         for what, written in (("family id", family.family_id), ("key", family.key)):
             if not re.fullmatch(_NAMES[what], written):
                 yield f"{family.family_id} has the {what} {written}, which is not of the form {_NAMES[what]}"
-    for built, public in material.forms():
-        yield from _text_faults(built, public)
-
-
-def _text_faults(built: Construction, public: Family) -> Iterator[str]:
-    """Find what a task must leave open, in the text and the names that a prompt shows around the candidates."""
-    text = "\n".join((public.task, *public.inputs))
-    opaque = re.search(r"\b(?:K-[0-9a-f]{4,}|h_[0-9a-f]{4})\b", text)
-    if opaque:
-        yield f"{public.family_id} in {public.ring} names {opaque[0]} in its text; say 'the policy value' instead"
-    said = set(re.findall(r"[\w.-]*\w", public.task.casefold()))
-    for literal in built.literals:
-        if literal.strip("'").casefold() in said:
-            yield f"{public.family_id} in {public.ring} says its candidate {literal} in the task: {public.task}"
+    yield from written_faults(material, RejectionReason.TEXT_NAMES_KEY, RejectionReason.TEXT_NAMES_CANDIDATE)

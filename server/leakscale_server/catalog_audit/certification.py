@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from leakscale.models import Condition, Ring
 from leakscale_server.catalog_audit.findings import Finding, counted, find
 from leakscale_server.catalog_audit.material import Recipe
 from leakscale_server.catalog_audit.proving import prove_all
-from leakscale_server.catalog_audit.renaming import find_other_result
 from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.judging.acceptance import Utility
-from leakscale_server.core.judging.rejections import Rejection
+from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.sandbox_pool import SandboxPool, Verdict
 from leakscale_server.scorer.prover import Proof
 
 __all__ = ["Proven", "check_certification", "prove_recipe"]
+
+
+_RUN_RULES: Final = (
+    ("renaming", {RejectionReason.RENAMING_DIFFERS, RejectionReason.RENAMED_OUTPUT_DIFFERS}, "R2 against R0"),
+    ("purity", {RejectionReason.ARGUMENT_CHANGED}, "the arguments"),
+)
+"""Rules of the acceptance that an audit names by themselves: invariant, reasons, and what was looked at."""
 
 
 @dataclass(slots=True)
@@ -32,8 +39,8 @@ class Proven:
     """By family id and ring: the commitment to what the fixtures hold."""
     faults: dict[str, str] = field(default_factory=dict)
     """By family id, of the others: why."""
-    renamings: list[str] = field(default_factory=list)
-    """What R2 returns otherwise than R0."""
+    reasons: dict[str, RejectionReason] = field(default_factory=dict)
+    """By family id, of the same: which rule they break."""
     references: Counter[Ring] = field(default_factory=Counter)
     """Fixtures on which the right candidate returned."""
 
@@ -50,7 +57,6 @@ def prove_recipe(recipe: Recipe, pool: SandboxPool, *, advance: Callable[[], Non
     proven = Proven()
     for proof in prove_all(recipe, pool):
         _keep(proven, proof)
-        proven.renamings += filter(None, [find_other_result(recipe, proof)])
         advance()
     return proven
 
@@ -65,6 +71,7 @@ def _keep(proven: Proven, proof: Proof) -> None:
     if isinstance(proof.verdict, Rejection):
         slot = proof.construction.slot
         place = f"{slot.shape_id} {slot.condition} {slot.ordinal}"
+        proven.reasons[name] = proof.verdict.reason
         proven.faults[name] = f"{name} ({place}) is rejected: {proof.verdict.reason}: {proof.verdict.message}"
         return
     proven.utilities[name] = proof.verdict.utilities
@@ -85,7 +92,9 @@ def check_certification(proven: Proven, recipe: Recipe) -> Iterator[Finding]:
     checked = f"{count:,} families in 3 rings and 2 passes, {redrawn} redrawn"
     margins = " and ".join(_margins(proven))
     yield Finding("one right", f"{checked}; wrong candidates right on at most {margins}", first_fault)
-    yield find("renaming", f"{counted(count, 'family', 'families')} in R0 and R2", proven.renamings)
+    for invariant, reasons, programs in _RUN_RULES:
+        faults = (fault for name, fault in proven.faults.items() if proven.reasons[name] in reasons)
+        yield find(invariant, f"{programs} of {counted(count, 'family', 'families')}", faults)
 
 
 def _margins(proven: Proven) -> Iterator[str]:

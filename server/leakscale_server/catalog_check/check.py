@@ -12,12 +12,10 @@ from pathlib import Path
 
 from leakscale.errors import LeakScaleError
 from leakscale.study.config import read_shape_file
-from leakscale_server.catalog_audit.findings import Finding, counted, find
+from leakscale_server.catalog_audit.findings import Finding
 from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
 from leakscale_server.catalog_audit.material import AuthorFile, Recipe, build_material
 from leakscale_server.catalog_audit.proving import prove_all
-from leakscale_server.catalog_audit.purity import check_purity
-from leakscale_server.catalog_audit.renaming import find_other_result
 from leakscale_server.catalog_check.tables import RingTable, read_tables, reason_in_full
 from leakscale_server.core.judging.acceptance import Accepted
 from leakscale_server.core.shapes import ShapeError, parse_shape
@@ -97,24 +95,21 @@ def check_construction(recipe: Recipe) -> Iterator[Finding]:
 
 def check_families(
     recipe: Recipe, pool: SandboxPool, *, advance: Callable[[], None] = lambda: None
-) -> tuple[list[FamilyCheck], list[Finding]]:
-    """Certify every family of a recipe without signing anything, and look how programs treat names and arguments.
+) -> list[FamilyCheck]:
+    """Certify every family of a recipe without signing anything.
 
     Args:
         pool: At least two lanes.
         advance: Called after each family.
 
     Returns:
-        Families in the order of the recipe's slots, and what `renaming` and `purity` say.
+        Families in the order of the recipe's slots.
 
     Raises:
         SandboxFault: If a sandbox failed after its retries.
     """
     checks = {}
-    renamings: list[str] = []
     for proof in prove_all(recipe, pool):
         checks[proof.construction.slot] = FamilyCheck(proof, read_tables(proof), tuple(reason_in_full(proof)))
-        renamings += filter(None, [find_other_result(recipe, proof)])
         advance()
-    renaming = find("renaming", f"{counted(len(checks), 'family', 'families')} in R0 and R2", sorted(renamings))
-    return [checks[slot] for slot in recipe.slots()], [renaming, *check_purity(recipe, pool)]
+    return [checks[slot] for slot in recipe.slots()]

@@ -55,6 +55,12 @@ class CheckReport:
             and all(shape.first_rejected is None for shape in self.shapes)
         )
 
+    def is_kept(self, shape: ShapeCheck) -> bool:
+        """Return whether a shape can stay as it is: its families keep the rule, and no invariant asks for another."""
+        return shape.first_rejected is None and not any(
+            shape.file.shape.id in finding.shape_ids for finding in self.findings
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return everything for a machine."""
         return {
@@ -66,6 +72,7 @@ class CheckReport:
                 {
                     "shape": shape.file.shape.id,
                     "source": shape.file.source,
+                    "holds": self.is_kept(shape),
                     "certified": shape.certified_count,
                     "families": list(map(_family, shape.families)),
                 }

@@ -32,21 +32,21 @@ def report_lines(report: CheckReport) -> Iterator[Text]:
         yield Text.assemble(("✗ ", "red"), broken.message)
     yield from finding_lines(report.findings)
     for shape in report.shapes:
-        yield from _shape_lines(shape, is_alone=len(report.shapes) == 1)
+        yield from _shape_lines(shape, is_kept=report.is_kept(shape), is_alone=len(report.shapes) == 1)
     yield Text("every rule is kept" if report.holds else "a rule is broken", "green" if report.holds else "red")
 
 
 def finding_lines(findings: Sequence[Finding]) -> Iterator[Text]:
-    """Yield one line an invariant, and another one for what breaks it."""
+    """Yield one line an invariant, and another one for each thing that breaks it."""
     for finding in findings:
         sign = ("✓ ", "green") if finding.holds else ("✗ ", "red")
         yield Text.assemble(sign, (finding.invariant.ljust(_NAME_WIDTH), "bold"), finding.checked)
-        if finding.fault:
-            yield Text.assemble("  ", (finding.fault, "red"))
+        for fault in finding.faults:
+            yield Text.assemble("  ", (fault, "red"))
 
 
-def _shape_lines(shape: ShapeCheck, *, is_alone: bool) -> Iterator[Text]:
-    sign = ("✓ ", "green") if shape.first_rejected is None else ("✗ ", "red")
+def _shape_lines(shape: ShapeCheck, *, is_kept: bool, is_alone: bool) -> Iterator[Text]:
+    sign = ("✓ ", "green") if is_kept else ("✗ ", "red")
     said = f"{shape.file.shape.id}: {shape.certified_count} of {len(shape.families)} families certified"
     yield Text.assemble(sign, (said, "bold"))
     shown = shape.shown(is_alone=is_alone)

@@ -25,7 +25,6 @@ from leakscale_server.catalog_audit.published import (
     public_families,
     read_edition_file,
 )
-from leakscale_server.catalog_audit.purity import check_purity
 from leakscale_server.catalog_audit.secrecy import check_secrecy, publish
 from leakscale_server.catalog_check.check import read_author_files
 from leakscale_server.catalog_check.terminal import finding_lines
@@ -137,7 +136,6 @@ def _findings(
         yield from check_certification(proven, recipe)
         if published is not None:
             yield check_reproof(published, proven)
-        yield from check_purity(recipe, pool)
 
 
 def _conclude(found: Sequence[Finding], subject: _Subject, *, is_run: bool, as_json: bool) -> None:

@@ -51,17 +51,18 @@ def check(
                 backend, runtime=docker_runtime, cache_dir=cache_dir, lane_count=ServerConfig.default_lane_count()
             ) as pool:
                 report = _check_in(pool, recipe, broken)
-        if html is not None:
-            from leakscale_server.catalog_check.page import write_page  # noqa: PLC0415 - loads jinja2
-
-            write_page(html, report)
-            note(f"every table is on {html}")
         if as_json:
             say_json(report.to_json())
         else:
             from leakscale_server.catalog_check.terminal import report_lines  # noqa: PLC0415 - loads rich
 
             say_lines(report_lines(report))
+        # Last: a page that cannot be written must not take the result with it.
+        if html is not None:
+            from leakscale_server.catalog_check.page import write_page  # noqa: PLC0415 - loads jinja2
+
+            write_page(html, report)
+            note(f"every table is on {html}")
     if not report.holds:
         raise typer.Exit(ExitCode.BROKEN)
 
@@ -93,9 +94,9 @@ def _require_page_name(html: Path | None) -> None:
 def _check_in(pool: SandboxPool, recipe: Recipe, broken: Sequence[BrokenFile]) -> CheckReport:
     findings = list(check_construction(recipe))
     with shown_progress("check", total=len(recipe.slots()), unit="families", write=note) as bar:
-        families, found = check_families(recipe, pool, advance=bar.advance)
+        families = check_families(recipe, pool, advance=bar.advance)
     shapes = [
         ShapeCheck(file, [each for each in families if each.proof.construction.slot.shape_id == file.shape.id])
         for file in recipe.files
     ]
-    return CheckReport(broken, [*findings, *found], shapes, pool.identity.backend)
+    return CheckReport(broken, findings, shapes, pool.identity.backend)

@@ -2,12 +2,13 @@
 
     1. Build programs and fixtures of the three rings from both seeds. Expected outputs are not built: they are what the
        correct program returns, and they never enter a sandbox.
-    2. Run every candidate on every fixture in two lanes that differ in hash seed, clock and row order, the second time
+    2. Ask the rules that need no run (`core/checks/family_rules`): texts, prompts, and whether R1's program is another.
+    3. Run every candidate on every fixture in two lanes that differ in hash seed, clock and row order, the second time
        on the fixtures backwards: what a program keeps from one fixture to the next shows. R0 and R1 share their
        fixtures and so a job; R2 has one of its own. Stop early where the rest could change nothing: what no pass can
-       cure is not run twice, and of a shape that has not ended well yet, one program runs alone first.
-    3. Apply the acceptance rule to both passes.
-    4. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
+       cure is not run twice, and of a shape that has not ended well yet, one program runs alone first, then each.
+    4. Apply the acceptance rule to both passes.
+    5. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
 
 Source: LeakScale 3.2 and C.1.
 """
@@ -19,10 +20,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from leakscale.models import Ring
+from leakscale.models import Domain, Ring
 from leakscale_server.core.building.construction import Construction, FamilySlot, RingForm, construct
+from leakscale_server.core.checks.family_rules import find_written_fault
 from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
-from leakscale_server.core.judging.faults import find_failure, find_instability
+from leakscale_server.core.judging.faults import Rings, find_failure, find_instability, find_mutation
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import Shape
 from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
@@ -32,6 +34,8 @@ __all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
 PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2, work_steps_max=1_000_000)
 """Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops. So
 many steps take far less than the seconds allow: a statement without an end ends alike on every machine."""
+TRIAL_LIMITS: Final = dataclasses.replace(PROOF_LIMITS, wall_time_s_max=3.0, cpu_time_s_max=1)
+"""Of the first program of a shape on its first fixture alone: the least that the kernel counts in."""
 _ATTEMPTS_MAX: Final = 8
 _RETRIED: Final = frozenset(
     {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}
@@ -65,7 +69,7 @@ class Proof:
     """How many draws of the fixtures came before."""
     verdict: Accepted | Rejection
     passes: tuple[Pass, ...]
-    """The passes as far as they went: a fault may end them within the first one, and then rings are missing."""
+    """The passes as far as they went: none where a rule needs no run, and rings are missing where a fault ended one."""
 
 
 class Prover:
@@ -101,31 +105,57 @@ class Prover:
     def _judge(
         self, request: FamilyRequest, construction: Construction, *, first_lane: int
     ) -> tuple[Accepted | Rejection, tuple[Pass, ...]]:
-        fault = None if request.shape_digest in self._ended_well else self._try_one(construction, lane=first_lane)
+        fault = find_written_fault(request.shape, construction)
+        is_new = request.shape_digest not in self._ended_well
+        if fault is None and is_new:
+            fault = self._try_one(construction, lane=first_lane)
         if fault is not None:
             return fault, ()
-        first = self._run_written(construction, lane=first_lane)
-        fault = find_instability(first) or find_failure(first)
+        # Python's programs have a process each in any case; a statement is stopped by its steps, long before its time.
+        run = self._run_each if is_new and request.shape.language is Domain.PYTHON else self._run_written
+        first = run(construction, lane=first_lane)
+        if isinstance(first, Rejection):
+            return first, ()
+        fault = _find_incurable(first)
         if fault is not None:
             return fault, (first,)
         first |= self._run_renamed(construction, lane=first_lane)
-        fault = find_instability(first) or find_failure(first)
+        fault = _find_incurable(first)
         if fault is not None:
             return fault, (first,)
         lane = (first_lane + 1) % self._pool.lane_count
         second = self._run_written(construction, lane=lane, backwards=True)
         second |= self._run_renamed(construction, lane=lane, backwards=True)
         one, other = (Scoring(rings, construction.truth) for rings in (first, second))
-        return assess(one, other, outputs=construction.outputs), (first, second)
+        verdict = assess(one, other, outputs=construction.outputs, names=construction.other_names)
+        return verdict, (first, second)
 
     def _try_one(self, construction: Construction, *, lane: int) -> Rejection | None:
-        """Run one program of each wording alone: where they run into their limits, eight others most likely do so too.
+        """Run one program of each wording alone on one fixture: where one loops, seven others most likely do so too.
 
         This saves an author's time and guards nothing: a later family of the shape may loop all the same.
         """
-        programs = tuple(construction.form(ring).programs[0] for ring in (Ring.R0, Ring.R1))
-        exact, reworded = self._run(construction, construction.form(Ring.R0), programs, lane=lane)
-        return find_instability({Ring.R0: (exact,), Ring.R1: (reworded,)})
+        for ring in (Ring.R0, Ring.R1):
+            form = construction.form(ring)
+            results = self._run(construction, form, form.programs[:1], lane=lane, fixture_count=1, limits=TRIAL_LIMITS)
+            fault = find_instability({ring: results})
+            if fault is not None:
+                return fault
+        return None
+
+    def _run_each(self, construction: Construction, *, lane: int) -> dict[Ring, JobResult] | Rejection:
+        """Run R0 and R1 program by program, up to the first that runs into a limit: the others would take as long."""
+        results: dict[Ring, JobResult] = {}
+        for ring in (Ring.R0, Ring.R1):
+            executions: JobResult = ()
+            for position, program in enumerate(construction.form(ring).programs):
+                result = self._run(construction, construction.form(Ring.R0), (program,), lane=lane)
+                fault = find_instability({ring: result})
+                if fault is not None:
+                    return dataclasses.replace(fault, candidate_position=position)
+                executions += result
+            results[ring] = executions
+        return results
 
     def _run_written(self, construction: Construction, *, lane: int, backwards: bool = False) -> dict[Ring, JobResult]:
         """Run R0 and R1, which share their fixtures, in one job."""
@@ -147,16 +177,23 @@ class Prover:
         *,
         lane: int,
         backwards: bool = False,
+        fixture_count: int | None = None,
+        limits: Limits = PROOF_LIMITS,
     ) -> JobResult:
         step = -1 if backwards else 1
         job = Job(
             domain=form.public.domain.value,
             programs=programs,
-            fixtures=form.fixtures[::step],
+            fixtures=form.fixtures[:fixture_count][::step],
             ordered=construction.ordered,
-            limits=PROOF_LIMITS,
+            limits=limits,
         )
         return tuple(executions[::step] for executions in self._pool.run(job, lane=lane))
+
+
+def _find_incurable(first: Rings) -> Rejection | None:
+    """Find in a first pass what no second one can change."""
+    return find_instability(first) or find_failure(first) or find_mutation(first)
 
 
 def build(request: FamilyRequest, *, attempt: int) -> Construction:

@@ -11,7 +11,7 @@ Source: LeakScale A (construction) and B.1 (what a prompt shows).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,6 +82,8 @@ class Construction:
     """32 bytes that blind the commitments of this family."""
     ordered: bool
     """Whether the order of the result's rows counts."""
+    other_names: Mapping[str, str]
+    """The name in R2 of each name in R0."""
 
     @property
     def family_id(self) -> str:
@@ -156,6 +158,7 @@ def construct(
         truth_rank=rank,
         nonce=Stream(private_seed, *private, "nonce", slot.ordinal).take(_NONCE_BYTES),
         ordered=shape.is_ordered,
+        other_names={word: part.other_words[slot] for slot, word in part.words.items()},
     )
 
 

@@ -2,7 +2,8 @@
 
 Source: LeakScale C.1: the registered candidate is fully correct, every alternative fails at least a quarter of the
 hidden fixtures. Added to it: both passes agree byte for byte, no verdict depends on the machine's load, the reference
-does not answer every fixture alike, R1 returns what R0 returns, and renaming changes nothing but names.
+does not answer every fixture alike, no program changes its argument, R1 returns what R0 returns, and renaming changes
+nothing but names. What is found without running a program is in `core/checks/family_rules`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from leakscale_server.core.judging.faults import (
     find_difference,
     find_failure,
     find_instability,
-    find_renaming,
+    find_mutation,
     find_rewording,
     find_unexpected,
     is_equal,
 )
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
+from leakscale_server.core.judging.renaming import find_other_result, find_renaming
 from leakscale_server.sandbox_pool import JobResult, Verdict
 
 __all__ = ["Accepted", "Scoring", "Utility", "assess"]
@@ -56,13 +58,20 @@ class Accepted:
     """In display order, the same in every ring."""
 
 
-def assess(first: Scoring, second: Scoring, *, outputs: Mapping[Ring, Outputs] | None = None) -> Accepted | Rejection:
+def assess(
+    first: Scoring,
+    second: Scoring,
+    *,
+    outputs: Mapping[Ring, Outputs] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Accepted | Rejection:
     """Apply the acceptance rule to two passes over one family, run on different lanes.
 
     Args:
         first: The pass whose reference outputs become the expected ones.
         second: The pass that must repeat it.
         outputs: What programs must return, where the author says so.
+        names: The name in R2 of each name in R0; without them, only who agrees with whom is compared between the two.
 
     Raises:
         ValueError: If the two passes are not over the same rings, programs and fixtures. That is our fault, not the
@@ -73,10 +82,12 @@ def assess(first: Scoring, second: Scoring, *, outputs: Mapping[Ring, Outputs] |
         find_instability(first.rings)
         or find_instability(second.rings)
         or find_failure(first.rings)
+        or find_mutation(first.rings)
         or find_difference(first.rings, second.rings)
         or find_unexpected(first.rings, outputs or {})
         or find_rewording(first.rings)
         or find_renaming(first.rings)
+        or (find_other_result(first.rings, names) if names is not None else None)
     )
     if fault is not None:
         return fault

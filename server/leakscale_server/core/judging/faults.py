@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
 from leakscale.models import Ring
@@ -16,7 +15,7 @@ __all__ = [
     "find_difference",
     "find_failure",
     "find_instability",
-    "find_renaming",
+    "find_mutation",
     "find_rewording",
     "find_unexpected",
     "is_equal",
@@ -54,12 +53,23 @@ def find_instability(rings: Rings) -> Rejection | None:
 
 
 def find_failure(rings: Rings) -> Rejection | None:
-    """Find a ring in which no program ever returns; what depends on the order of rows is for `find_difference`."""
+    """Find a ring in which no program ever returns; what gave a value and more is for the other rules."""
     for ring, executions in rings.items():
         verdicts = {execution.verdict for _, _, execution in cells(executions)}
-        if not verdicts & {Verdict.RETURNED, Verdict.ORDER_DEPENDENT}:
+        if not verdicts & {Verdict.RETURNED, Verdict.ORDER_DEPENDENT, Verdict.ARGUMENT_CHANGED}:
             endings = name_endings(execution for _, _, execution in cells(executions))
             return Rejection(RejectionReason.PROGRAM_FAILED, ring, endings=endings)
+    return None
+
+
+def find_mutation(rings: Rings) -> Rejection | None:
+    """Find a program that changed its argument: what it returns may hang on how often it was called with it."""
+    for ring, executions in rings.items():
+        for position, index, execution in cells(executions):
+            if execution.verdict is Verdict.ARGUMENT_CHANGED:
+                return Rejection(
+                    RejectionReason.ARGUMENT_CHANGED, ring, candidate_position=position, fixture_index=index
+                )
     return None
 
 
@@ -88,29 +98,6 @@ def find_rewording(rings: Rings) -> Rejection | None:
     """Find a program of R1 that does not return, byte for byte, what that of R0 returns."""
     for position, index in _changed(rings[Ring.R0], rings[Ring.R1]):
         return Rejection(RejectionReason.REWORDING_DIFFERS, Ring.R1, candidate_position=position, fixture_index=index)
-    return None
-
-
-def find_renaming(rings: Rings) -> Rejection | None:
-    """Find two candidates that agree on a fixture under the names of R0 and not under those of R2, or the reverse.
-
-    The outputs themselves differ, since names of columns and fields stand in them. Where all pairs agree alike, the
-    same share of fixtures is right for each candidate in both rings, so one utility serves both.
-    """
-    exact, renamed = rings[Ring.R0], rings[Ring.R2]
-    # A candidate agrees with itself where it returns.
-    for one, other in itertools.combinations_with_replacement(range(len(exact)), 2):
-        before = map(is_equal, exact[one], exact[other])
-        after = map(is_equal, renamed[one], renamed[other])
-        for index, (was_equal, stays_equal) in enumerate(zip(before, after, strict=True)):
-            if was_equal != stays_equal:
-                return Rejection(
-                    RejectionReason.RENAMING_DIFFERS,
-                    Ring.R2,
-                    candidate_position=one,
-                    other_position=None if one == other else other,
-                    fixture_index=index,
-                )
     return None
 
 

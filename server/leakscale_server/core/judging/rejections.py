@@ -12,12 +12,24 @@ __all__ = ["Rejection", "RejectionReason"]
 
 
 class RejectionReason(enum.StrEnum):
-    """Which rule a family breaks; they are checked in this order."""
+    """Which rule a family breaks; they are checked in this order, the first five without running a program."""
 
+    TEXT_NAMES_KEY = "TEXT_NAMES_KEY"
+    """A task or a name in it looks like a key or a handle."""
+    TEXT_NAMES_CANDIDATE = "TEXT_NAMES_CANDIDATE"
+    """A task says a value that its candidates are drawn from."""
+    PROMPT_TOO_LONG = "PROMPT_TOO_LONG"
+    """A prompt has more tokens than small models read."""
+    TASK_NOT_REWORDED = "TASK_NOT_REWORDED"
+    """R1's task says R0's in R0's own words."""
+    PROGRAM_NOT_REWORDED = "PROGRAM_NOT_REWORDED"
+    """R1's program is R0's under other names, in another order or with code that does nothing."""
     UNSTABLE = "UNSTABLE"
     """A program ended in a way that depends on the machine's load."""
     PROGRAM_FAILED = "PROGRAM_FAILED"
     """No candidate's program of a ring returns on any fixture, so none can be right."""
+    ARGUMENT_CHANGED = "ARGUMENT_CHANGED"
+    """A Python program changes its argument."""
     NONDETERMINISTIC = "NONDETERMINISTIC"
     """The two passes differ."""
     OUTPUT_DIFFERS = "OUTPUT_DIFFERS"
@@ -26,6 +38,8 @@ class RejectionReason(enum.StrEnum):
     """R1's program returns something else than R0's."""
     RENAMING_DIFFERS = "RENAMING_DIFFERS"
     """Under other names, candidates agree on other fixtures than before."""
+    RENAMED_OUTPUT_DIFFERS = "RENAMED_OUTPUT_DIFFERS"
+    """Under other names, a candidate returns other values than before."""
     REFERENCE_FAILED = "REFERENCE_FAILED"
     """The correct candidate's program does not return on every fixture."""
     DEGENERATE = "DEGENERATE"
@@ -59,10 +73,19 @@ class Rejection:
     """Fixtures on which the pair that is hardest to tell apart returns the same."""
     equal_count_max: int | None = None
     """On how many a wrong candidate may return what the correct one does."""
+    token_count: int | None = None
+    """Of a prompt."""
+    token_count_max: int | None = None
+    word_count: int | None = None
+    """Of a rewording: words that the other task does not have."""
+    word_count_min: int | None = None
     pair: tuple[str, str] | None = None
     """The values of a pair as programs write them."""
     endings: str = ""
     """How programs ended that did not return: at one place, or of all candidates together, never of the correct one."""
+
+    found: str = ""
+    """What stands in a public text and must not."""
 
     @property
     def figures(self) -> dict[str, int]:
@@ -76,7 +99,7 @@ class Rejection:
         one, other = self.pair or (self.candidate_position, self.other_position)
         is_lone = self.reason is RejectionReason.RENAMING_DIFFERS and self.other_position is None
         words = _RENAMED_ALONE if is_lone else _MESSAGES[self.reason]
-        said = words.format(**self.figures, endings=self.endings, one=one, other=other)
+        said = words.format(**self.figures, endings=self.endings, found=self.found, one=one, other=other)
         return said if self.ring is Ring.R0 else f"{self.ring}: {said}"
 
 
@@ -87,6 +110,10 @@ _FIGURES: Final = (
     "fixture_count",
     "equal_count",
     "equal_count_max",
+    "token_count",
+    "token_count_max",
+    "word_count",
+    "word_count_min",
 )
 _PAIR: Final = (
     "candidates {one} and {other} give the same result on {equal_count} of {fixture_count}"
@@ -97,9 +124,21 @@ _RENAMED_ALONE: Final = (
     " other's; write every slot as a placeholder"
 )
 _MESSAGES: Final = {
+    RejectionReason.TEXT_NAMES_KEY: "the text names {found}, which looks like a key or a handle; say 'the policy value'"
+    " instead",
+    RejectionReason.TEXT_NAMES_CANDIDATE: "the task says {found}, a value that candidates are drawn from; say it in"
+    " other words, or draw other candidates",
+    RejectionReason.PROMPT_TOO_LONG: "the prompt has {token_count} tokens, and at most {token_count_max} may be;"
+    " shorten the task, the words or the number of inputs",
+    RejectionReason.TASK_NOT_REWORDED: "the task has {word_count} words that R0's has not, and must have"
+    " {word_count_min} or more; say it in other words: other marks, capitals and another order are none",
+    RejectionReason.PROGRAM_NOT_REWORDED: "the program has the structure of R0's; write it another way: other names,"
+    " another order of operands and code without effect are none",
     RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
     " depends on load; make the program cheaper or the fixtures smaller",
     RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
+    RejectionReason.ARGUMENT_CHANGED: "candidate {candidate_position} changes its argument on fixture {fixture_index};"
+    " work on a copy, as `sorted` does",
     RejectionReason.NONDETERMINISTIC: "candidate {candidate_position} gave two different results on fixture"
     " {fixture_index}; order rows and sets totally, and use neither time nor randomness",
     RejectionReason.OUTPUT_DIFFERS: "candidate {candidate_position} does not return what the shape file says on"
@@ -108,6 +147,8 @@ _MESSAGES: Final = {
     " {fixture_index}; correct one of the two programs",
     RejectionReason.RENAMING_DIFFERS: "candidates {one} and {other} return the same on fixture"
     " {fixture_index} under one ring's names and not under the other's; use names to read values, and for nothing else",
+    RejectionReason.RENAMED_OUTPUT_DIFFERS: "candidate {candidate_position} returns something else on fixture"
+    " {fixture_index} once tables, columns and fields are renamed; use names to read values, and for nothing else",
     RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; candidates"
     " end with {endings}; guard the program against the values its generators draw",
     RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; widen the generators"
