@@ -1,4 +1,4 @@
-"""Families in the shipped format: real ones from the catalogs, and hand-made ones with a number."""
+"""Families in the shipped format from the catalogs, the shipped model, and banks of a few of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from leakscale.adaptation.loading import open_model_folder
 from leakscale.base_model import base_model_folder
-from leakscale.inference import ChoiceEngine
+from leakscale.inference import FrozenBank
+from leakscale.inference.engines.exact import ExactEngine
+from leakscale.inference.freezing import freeze_bank
 from leakscale.models import Condition, Family
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
 from leakscale_server.core.shapes import parse_shape
@@ -28,9 +31,9 @@ def base_model() -> Path:
 
 
 @pytest.fixture(scope="session")
-def engine(base_model: Path) -> ChoiceEngine:
+def engine(base_model: Path) -> ExactEngine:
     """The shipped model, loaded once."""
-    return ChoiceEngine(base_model)
+    return ExactEngine(open_model_folder(base_model))
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +61,10 @@ def build_cells() -> Callable[[Condition, int], list[Construction]]:
 def families(build_cells: Callable[[Condition, int], list[Construction]]) -> list[Family]:
     """Thirty-two public families over both domains and four types of candidates."""
     return [construction.forms[0].public for construction in build_cells(Condition.C0, 4)]
+
+
+@pytest.fixture(scope="session")
+def bank(base_model: Path, families: list[Family], tmp_path_factory: pytest.TempPathFactory) -> FrozenBank:
+    """All thirty-two families, frozen with eight draws each."""
+    path = tmp_path_factory.mktemp("frozen") / "bank.plan.jsonl"
+    return freeze_bank(path, families, model=base_model, bank_seed=3, draw_count=8)

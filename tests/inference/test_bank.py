@@ -1,33 +1,19 @@
-"""A bank's answers are a function of model, families and seed: not of order, draw count, kills or resumes."""
+"""Measured banks: answers are a function of model, families and seed, not of order, draw count or resumption."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import pickle
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from leakscale.errors import ConflictError, InvalidRequestError
-from leakscale.inference import FamilyChoice, answer_bank, draw_answers, measure_bank
-from leakscale.models import Answer, Family
+from leakscale.inference import FamilyChoice, draw_answers, measure_bank
+from leakscale.models import Answer, Family, Ring
 from leakscale.scoring import choice_index
-
-SCRIPT = """
-import pickle, sys
-from pathlib import Path
-from leakscale.inference import measure_bank
-model, families, log = sys.argv[1:]
-measure_bank(model, pickle.loads(Path(families).read_bytes()), adapter=None, bank_seed=3, log=Path(log))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +26,8 @@ def reference(base_model: Path, families: list[Family], tmp_path_factory: pytest
 
 def answer(model: Path, families: list[Family], log: Path, draw_count: int = 8, bank_seed: int = 3) -> list[Answer]:
     """Answer a base bank."""
-    return answer_bank(model, families, adapter=None, bank_seed=bank_seed, draw_count=draw_count, log=log)
+    choices = measure_bank(model, families, adapter=None, bank_seed=bank_seed, log=log)
+    return draw_answers(choices, bank_seed=bank_seed, draw_count=draw_count)
 
 
 def test_answers_do_not_depend_on_the_order_of_the_families(
@@ -99,41 +86,29 @@ def test_another_bank_seed_draws_other_answers(families: list[Family]) -> None:
     assert one != other
 
 
-def test_bank_killed_at_random_points_ends_in_the_same_bytes(
-    base_model: Path, families: list[Family], reference: Path, tmp_path: Path
-) -> None:
-    """SIGKILL at several lengths of the log: each rerun goes on, nothing twice, nothing lost, and the bytes agree."""
-    pickled, log = tmp_path / "families", tmp_path / "bank.jsonl"
-    pickled.write_bytes(pickle.dumps(families))
-    command = [sys.executable, "-c", SCRIPT, str(base_model), str(pickled), str(log)]
-    killed = 0
-    for line_count in (3, 14, 27):
-        process = subprocess.Popen(command, env=os.environ)
-        while process.poll() is None and _line_count(log) < line_count:
-            time.sleep(0.001)
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-    assert killed > 0  # the attack happened
-
-    answers = answer(base_model, families, log)
-
-    assert log.read_bytes() == reference.read_bytes()
-    assert answers == answer(base_model, families, reference)
-
-
 def test_resumed_bank_computes_only_what_is_missing(
     base_model: Path, families: list[Family], reference: Path, tmp_path: Path
 ) -> None:
     """A line that says something else is believed, which shows that it was not computed again."""
     lines = reference.read_text().splitlines(keepends=True)
-    marked = json.loads(lines[1]) | {"guided": [1.0, 0.0, 0.0, 0.0]}
+    marked = json.dumps(json.loads(lines[1]) | {"guided": [1.0, 0.0, 0.0, 0.0]}) + "\n"
     log = tmp_path / "log.jsonl"
-    log.write_text("".join([lines[0], json.dumps(marked) + "\n", *lines[2:20]]))
+    log.write_text("".join([lines[0], marked, *lines[2:20]]))
 
     choices = measure_bank(base_model, families, adapter=None, bank_seed=3, log=log)
 
     assert choices[0].guided == (1.0, 0.0, 0.0, 0.0)
     assert log.read_text().splitlines(keepends=True)[2:] == lines[2:]
+
+
+def test_a_family_in_two_rings_is_two_questions(base_model: Path, families: list[Family], tmp_path: Path) -> None:
+    """How much transfers to a reworded form is read off two draws with seeds of their own."""
+    reworded = dataclasses.replace(families[0], ring=Ring.R1, task=f"Please: {families[0].task}")
+
+    choices = measure_bank(base_model, [reworded, families[0]], adapter=None, bank_seed=3, log=tmp_path / "log.jsonl")
+
+    assert [choice.family.ring for choice in choices] == [Ring.R0, Ring.R1]
+    assert choices[0].guided != choices[1].guided
 
 
 def test_family_whose_prompt_changed_under_its_id_is_refused(
@@ -142,25 +117,17 @@ def test_family_whose_prompt_changed_under_its_id_is_refused(
     """The log answered a question, not a name."""
     changed = [dataclasses.replace(family, task="Something else.") for family in families]
 
-    with pytest.raises(ConflictError, match="answered another question under family"):
+    with pytest.raises(ConflictError, match="was frozen with another families"):
         answer(base_model, changed, reference)
 
 
 def test_log_of_another_bank_seed_is_refused(base_model: Path, families: list[Family], reference: Path) -> None:
     """One log, one bank."""
-    with pytest.raises(ConflictError, match="bank_seed 3, now 4"):
+    with pytest.raises(ConflictError, match="was frozen with another bank_seed"):
         answer(base_model, families, reference, bank_seed=4)
 
 
-def test_bank_that_asks_a_family_twice_or_draws_nothing_is_refused(
-    base_model: Path, families: list[Family], tmp_path: Path
-) -> None:
-    """Both are mistakes of the caller that would look like results."""
+def test_bank_that_asks_a_family_twice_is_refused(base_model: Path, families: list[Family], tmp_path: Path) -> None:
+    """A mistake of the caller that would look like a result."""
     with pytest.raises(InvalidRequestError, match="comes twice"):
         answer(base_model, [families[0], families[0]], tmp_path / "log.jsonl")
-    with pytest.raises(InvalidRequestError, match="draw_count is 0"):
-        answer(base_model, families, tmp_path / "log.jsonl", draw_count=0)
-
-
-def _line_count(log: Path) -> int:
-    return log.read_bytes().count(b"\n") if log.exists() else 0

@@ -12,7 +12,8 @@ from pathlib import Path
 from statistics import fmean
 
 from leakscale.adaptation.identity import model_digest
-from leakscale.inference import ChoiceEngine
+from leakscale.inference.engines.exact import ExactEngine
+from leakscale.inference.freezing import encode_question
 from leakscale.models import Condition
 from leakscale_server.core.building.construction import Construction
 
@@ -45,10 +46,13 @@ def test_base_model_is_the_one_that_its_manifest_names(base_model: Path) -> None
     assert {file.name for file in base_model.iterdir()} == {*manifest["files"], "MANIFEST.json"}
 
 
-def test_base_model_is_at_chance_on_keys_that_it_never_saw(engine: ChoiceEngine, build_cells: Cells) -> None:
+def test_base_model_is_at_chance_on_keys_that_it_never_saw(engine: ExactEngine, build_cells: Cells) -> None:
     """256 families with balanced truth: within four standard errors of one quarter, in each domain and position."""
     constructions = [item for condition in Condition for item in build_cells(condition, 16)]
-    distributions = [engine.distribution(engine.encode(item.forms[0].public)).guided for item in constructions]
+    distributions = [
+        engine.local.distribution(encode_question(engine.local.tokenizer, item.forms[0].public)).guided
+        for item in constructions
+    ]
     scores = [guided[item.truth] for guided, item in zip(distributions, constructions, strict=True)]
     spread = math.sqrt(fmean((score - 0.25) ** 2 for score in scores) / len(scores))
 

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscale.inference.trie import (
-    followers,
-    guided_probabilities,
-    shared_prefix_length,
-    unconstrained_log_probabilities,
-)
+from leakscale.inference.trie import ChoiceDistribution, choice_distribution, shared_prefix_length
 
 END = 0
 answers_strategy = st.lists(
@@ -46,24 +41,35 @@ def test_guided_probabilities_equal_a_walk_through_every_branch(answers: list[tu
             walk((*prefix, token), probability * model[token] / sum(model[option] for option in allowed))
 
     walk((), 1.0)
-    tables = [
-        [
-            {
-                token: math.log(a_language_model(seed, answer[:depth])[token])
-                for token in followers(answers, answer[:depth])
-            }
-            for depth in range(len(answer))
-        ]
+    scores = [
+        [math.log(a_language_model(seed, answer[:depth])[token]) for depth, token in enumerate(answer)]
         for answer in answers
     ]
 
-    assert guided_probabilities(answers, tables) == pytest.approx([ends[answer] for answer in answers])
-    assert unconstrained_log_probabilities(answers, tables) == pytest.approx(
-        [
-            sum(math.log(a_language_model(seed, answer[:depth])[token]) for depth, token in enumerate(answer))
-            for answer in answers
-        ]
-    )
+    found = choice_distribution(answers, scores)
+
+    assert found.guided == pytest.approx([ends[answer] for answer in answers])
+    assert found.unconstrained == pytest.approx([sum(values) for values in scores])
+    assert sum(found.conditional) == pytest.approx(1.0)
+    assert found.valid_mass == pytest.approx(sum(math.exp(sum(values)) for values in scores))
+
+
+def test_guided_and_conditional_differ_where_branches_hide_mass() -> None:
+    """A branch towards tokens that lead nowhere is renormalised away by a guide, and counted by the conditional."""
+    answers = [(1, 0), (2, 3, 0)]
+
+    found = choice_distribution(answers, [[math.log(0.5), 0.0], [math.log(0.5), math.log(0.2), 0.0]])
+
+    assert found.guided == pytest.approx((0.5, 0.5))
+    assert found.conditional == pytest.approx((0.5 / 0.6, 0.1 / 0.6))
+
+
+def test_conditional_of_answers_that_are_all_but_impossible_is_finite() -> None:
+    """An instruct model before adaptation puts 1e-300 on valid answers; the ratio between them is still a number."""
+    found = ChoiceDistribution((0.25,) * 4, (-2000.0, -2000.0, -2001.0, -2000.0))
+
+    assert sum(found.conditional) == pytest.approx(1.0)
+    assert found.valid_mass == 0.0
 
 
 def test_shared_prefix_ends_where_the_first_answer_turns_off() -> None:

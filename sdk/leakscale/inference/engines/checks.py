@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, Protocol
 
 from leakscale.errors import ModelError
@@ -75,10 +76,19 @@ def repeat_check(engine: Scorer, questions: Sequence[Question]) -> Check:
     return Check("seed-repeatable", differing == 0, f"{differing} of {len(first)} draws changed when asked again")
 
 
-def order_check(engine: Scorer, questions: Sequence[Question], *, tolerance_nats: float = 0.0) -> Check:
-    """Check that log-probabilities do not depend on what was asked before."""
+def order_check(
+    engine: Scorer, questions: Sequence[Question], *, tolerance_nats: float = 0.0, concurrency: int = 1
+) -> Check:
+    """Check that log-probabilities do not depend on what is asked before, or at the same time.
+
+    Args:
+        engine: Asked for every question alone and in order, then in reverse.
+        questions: A few.
+        tolerance_nats: Largest difference allowed.
+        concurrency: Questions that the second time are asked at once, where an engine answers many at once.
+    """
     forward = [engine.score(question, adapter=True) for question in questions]
-    backward = [engine.score(question, adapter=True) for question in reversed(questions)][::-1]
+    backward = _scored(engine, questions[::-1], concurrency)[::-1]
     shift = max(abs(one - other) for one, other in zip(_flat(forward), _flat(backward), strict=True))
     finding = f"log-probabilities moved by at most {shift:g} nats with the order of the questions"
     return Check("order-independent", shift <= tolerance_nats, f"{finding}; {tolerance_nats:g} are allowed")
@@ -139,6 +149,13 @@ def _texts(engine: Scorer, cases: Iterable[Case]) -> dict[int, str]:
         if attempt.is_terminal
         for index in range(attempt.case, attempt.case + attempt.case_count)
     }
+
+
+def _scored(engine: Scorer, questions: Sequence[Question], concurrency: int) -> list[Sequence[Sequence[float]]]:
+    if concurrency == 1:  # in this thread: torch counts its threads anew in each
+        return [engine.score(question, adapter=True) for question in questions]
+    with ThreadPoolExecutor(max_workers=concurrency) as pool:
+        return list(pool.map(lambda question: engine.score(question, adapter=True), questions))
 
 
 def _flat(scores: Sequence[Sequence[Sequence[float]]]) -> list[float]:

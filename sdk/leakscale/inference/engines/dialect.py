@@ -1,0 +1,125 @@
+"""The OpenAI-compatible wire: what a case becomes on it, and what comes back.
+
+Two ways to ask: `completions` with the frozen token ids, which leaves nothing to the server's own chat template, and
+`chat/completions` with messages, for servers that take no ids. Three ways to constrain: vLLM's choice in its present
+and its former spelling, and the JSON schema of the OpenAI API.
+
+Source: LeakScale B.2 (strict family-specific schema).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leakscale.errors import ModelError
+from leakscale.inference.cases import Case, Question
+from leakscale.inference.engines.transport import TransportFailure
+
+__all__ = ["CONSTRAINTS", "PROMPTS", "Completion", "read_completion", "read_scores", "request", "score_request"]
+
+CONSTRAINTS: Final = ("structured-outputs", "guided-choice", "json-schema", "none")
+"""vLLM from 0.12, vLLM before, the OpenAI API, nothing."""
+PROMPTS: Final = ("tokens", "messages")
+
+_NEUTRAL: Final[Mapping[str, Any]] = {"temperature": 1, "top_p": 1}
+_NEUTRAL_VLLM: Final[Mapping[str, Any]] = {**_NEUTRAL, "top_k": -1, "min_p": 0, "repetition_penalty": 1}
+"""Said on every request: a server takes what is not said from the model's generation config, and samples from another
+distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One whole answer of an endpoint."""
+
+    text: str
+    is_cut_off: bool
+    prompt_token_count: int | None
+    """As the server counts them; None if it does not say."""
+
+
+def request(case: Case, *, model: str, prompts: str, constraint: str, tokens_max: int) -> tuple[str, dict[str, Any]]:
+    """Return path and body that ask for one draw.
+
+    The seed is 53 bits of the case's own, because JSON readers round larger integers.
+    """
+    question = case.question
+    is_vllm = constraint in {"structured-outputs", "guided-choice"}
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": tokens_max,
+        "seed": int.from_bytes(case.seed[:8], "big") >> 11,
+        **(_NEUTRAL_VLLM if is_vllm else _NEUTRAL),
+        **_constraint(constraint, question),
+    }
+    if prompts == "messages":
+        messages = [{"role": turn.role, "content": turn.content} for turn in question.prompt]
+        return "chat/completions", {**body, "messages": messages}
+    return "completions", {**body, "prompt": list(question.prompt_ids)}
+
+
+def read_completion(fields: Mapping[str, Any]) -> Completion:
+    """Read an answer to `request`.
+
+    Raises:
+        TransportFailure: If it is no such answer, so that nothing is known about what the model wrote.
+    """
+    try:
+        choice = fields["choices"][0]
+        text = choice["message"]["content"] if "message" in choice else choice["text"]
+        if not (text is None or isinstance(text, str)):
+            raise TypeError(f"text is {type(text).__name__}")
+        count = (fields.get("usage") or {}).get("prompt_tokens")
+        return Completion(text or "", choice.get("finish_reason") == "length", count)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise TransportFailure(f"body is no completion: {type(error).__name__}") from error
+
+
+def score_request(question: Question, answer: int, *, model: str) -> tuple[str, dict[str, Any]]:
+    """Return path and body that ask how probable one answer's tokens are after the prompt."""
+    return "completions", {
+        "model": model,
+        "prompt": [*question.prompt_ids, *question.answer_ids[answer]],
+        "echo": True,
+        "logprobs": 1,
+        "max_tokens": 1,
+        **_NEUTRAL,
+    }
+
+
+def read_scores(fields: Mapping[str, Any], question: Question, answer: int) -> list[float]:
+    """Read log p of an answer's tokens, in nats, out of an answer to `score_request`.
+
+    Raises:
+        ModelError: If the endpoint does not say.
+    """
+    first = len(question.prompt_ids)
+    stop = first + len(question.answer_ids[answer])
+    try:
+        values = fields["choices"][0]["logprobs"]["token_logprobs"]
+        return [float(value) for value in _slice(values, first, stop)]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ModelError(
+            "the endpoint gives no log-probabilities of prompt tokens (echo); serve the model with vLLM, or set "
+            "has_log_probabilities to false"
+        ) from error
+
+
+def _slice(values: Sequence[Any], first: int, stop: int) -> Sequence[Any]:
+    if len(values) < stop:
+        raise IndexError(f"{len(values)} log-probabilities of {stop}")
+    return values[first:stop]
+
+
+def _constraint(constraint: str, question: Question) -> dict[str, Any]:
+    match constraint:
+        case "structured-outputs":
+            return {"structured_outputs": {"choice": list(question.answers)}}
+        case "guided-choice":
+            return {"guided_choice": list(question.answers)}
+        case "json-schema":
+            schema = {"name": "choice", "strict": True, "schema": question.schema}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        case _:
+            return {}

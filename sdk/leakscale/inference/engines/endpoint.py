@@ -1,0 +1,228 @@
+"""Engine `openai`: any OpenAI-compatible endpoint, such as vLLM.
+
+One request a draw, each with its own seed, many at a time. The endpoint's arithmetic is its own: in bfloat16, log p
+depends on the batch that a request happens to be in, and some draws with it. The preflight measures by how much.
+
+Source: LeakScale F.1 (retries only for transport failures or the length-tier transition), F.2 (seed of every request).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from leakscale.errors import InvalidRequestError, UnavailableError
+from leakscale.inference.attempts import TIER_COUNT, Attempt, Mode, Outcome
+from leakscale.inference.cases import Case, Question
+from leakscale.inference.engines.concurrency import in_parallel
+from leakscale.inference.engines.dialect import (
+    CONSTRAINTS,
+    PROMPTS,
+    Completion,
+    read_completion,
+    read_scores,
+    request,
+    score_request,
+)
+from leakscale.inference.engines.endpoint_preflight import endpoint_preflight
+from leakscale.inference.engines.preflight import PreflightReport, parse_options
+from leakscale.inference.engines.transport import HttpTransport, TransportFailure
+
+__all__ = ["EndpointEngine", "EndpointOptions", "open_endpoint"]
+
+_BACKOFF_S_MAX = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """How an endpoint is asked. Those that decide answers are part of the engine's identity."""
+
+    url: str
+    """Base of the API, e.g. `http://localhost:8000/v1`."""
+    served_adapter: str | None = None
+    """Name under which the endpoint serves the model with the adapter; None for the base state."""
+    prompts: str = "tokens"
+    """`tokens` (the frozen token ids) or `messages`."""
+    constraint: str = "structured-outputs"
+    """`structured-outputs` (vLLM from 0.12), `guided-choice` (before), `json-schema` (OpenAI), or `none`."""
+    tokens_max: int = 64
+    """Length of the first tier, in tokens."""
+    tokens_max_second: int = 256
+    """Length of the second and last tier."""
+    has_log_probabilities: bool = True
+    """Whether the endpoint scores prompt tokens. Without, nobody sees whether the order of requests matters, and an
+    adapter is refused, because nobody sees whether it acts."""
+    order_tolerance_nats: float = 1e-6
+    """How far a log-probability may move with the order of the requests."""
+    concurrency: int = 16
+    """Requests in flight."""
+    transport_failures_max: int = 8
+    """Failures in a row of one case after which the endpoint counts as unavailable."""
+    backoff_s: float = 0.5
+    """Pause after the first failure of a case; it doubles with each."""
+    timeout_s: float = 120.0
+    api_key_variable: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key; none is sent where it is not set."""
+
+
+class EndpointEngine:
+    """A model behind an endpoint."""
+
+    def __init__(self, model: str, *, adapter: Path | None, options: EndpointOptions) -> None:
+        """Check the options; nothing is sent yet.
+
+        Raises:
+            InvalidRequestError: If an option has no such value, or one of `adapter` and `served_adapter` lacks.
+            ModelError: If `adapter` is no completed adapter.
+        """
+        _check(options, adapter)
+        self._options = options
+        self.base_name = model
+        self.served_name = options.served_adapter or model
+        self._tiers = (options.tokens_max, options.tokens_max_second)
+        self._transport = HttpTransport(
+            options.url,
+            api_key=os.environ.get(options.api_key_variable),
+            timeout_s=options.timeout_s,
+            connections_max=options.concurrency,
+        )
+        self.mode = Mode.SAMPLED_FREE if options.constraint == "none" else Mode.SAMPLED_GUIDED
+        digest, self.strength = (None, 1.0) if adapter is None else _adapter(adapter)
+        self.identity: Mapping[str, str | int | float | None] = {
+            "engine": "openai",
+            "served_model": model,
+            "served_adapter": options.served_adapter,
+            "adapter": digest,
+            "prompts": options.prompts,
+            "constraint": options.constraint,
+            "temperature": 1,
+            "tokens_max": options.tokens_max,
+            "tokens_max_second": options.tokens_max_second,
+        }
+
+    @property
+    def options(self) -> EndpointOptions:
+        """The options it was opened with."""
+        return self._options
+
+    def preflight(self, questions: Sequence[Question]) -> PreflightReport:
+        """Try the endpoint on a few questions; see `endpoint_preflight`.
+
+        Raises:
+            UnavailableError: If it cannot be reached.
+        """
+        return endpoint_preflight(self, questions)
+
+    def answer(self, cases: Iterable[Case]) -> Iterator[Attempt]:
+        """Ask for every case, `concurrency` at a time; attempts come as they end.
+
+        Raises:
+            UnavailableError: If one case failed `transport_failures_max` times in a row.
+            LeakScaleError: If the endpoint refuses a request for what it is.
+        """
+        return in_parallel(self._ask, cases, concurrency=self._options.concurrency)
+
+    def score(self, question: Question, *, adapter: bool) -> list[list[float]]:
+        """Return log p of every token of every answer, in nats, from the model with the adapter or without.
+
+        Raises:
+            ModelError: If the endpoint does not say.
+            UnavailableError: If it cannot be reached.
+        """
+        model = self.served_name if adapter else self.base_name
+        return [
+            read_scores(self._patiently(*score_request(question, answer, model=model)), question, answer)
+            for answer in range(len(question.answers))
+        ]
+
+    def complete(self, case: Case) -> Completion:
+        """Ask once for one case, patiently.
+
+        Raises:
+            UnavailableError: If the endpoint cannot be reached.
+        """
+        return read_completion(self._patiently(*self._request(case, 0)))
+
+    def _request(self, case: Case, tier: int) -> tuple[str, dict[str, Any]]:
+        return request(
+            case,
+            model=self.served_name,
+            prompts=self._options.prompts,
+            constraint=self._options.constraint,
+            tokens_max=self._tiers[tier],
+        )
+
+    def _ask(self, case: Case, stop: Event) -> Iterator[Attempt]:
+        """Ask for one case until an attempt is terminal, or the endpoint counts as unavailable."""
+        tier, failure_count = case.tier, 0
+        while tier < TIER_COUNT and not stop.is_set():
+            try:
+                completion = read_completion(self._transport.post(*self._request(case, tier)))
+            except TransportFailure as failure:
+                failure_count += 1
+                yield Attempt(case.index, Outcome.TRANSPORT, tier=tier, detail=failure.detail)
+                self._pause(failure, failure_count, stop)
+                continue
+            failure_count = 0
+            outcome = Outcome.LENGTH if completion.is_cut_off else Outcome.COMPLETED
+            attempt = Attempt(case.index, outcome, tier=tier, text=completion.text)
+            yield attempt
+            tier = TIER_COUNT if attempt.is_terminal else tier + 1
+
+    def _patiently(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        failure_count, never = 0, Event()
+        while True:
+            try:
+                return self._transport.post(path, body)
+            except TransportFailure as failure:
+                failure_count += 1
+                self._pause(failure, failure_count, never)
+
+    def _pause(self, failure: TransportFailure, failure_count: int, stop: Event) -> None:
+        """Wait before asking again.
+
+        Raises:
+            UnavailableError: If it failed too often.
+        """
+        if failure_count >= self._options.transport_failures_max:
+            raise UnavailableError(
+                f"endpoint '{self._options.url}' failed {failure_count} times in a row, last with {failure.detail}; "
+                "see that it runs, and run the same command again: it goes on from here"
+            ) from failure
+        backoff_s = min(self._options.backoff_s * 2 ** (failure_count - 1), _BACKOFF_S_MAX)
+        stop.wait(max(backoff_s, failure.retry_after_s))
+
+
+def open_endpoint(*, model: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> EndpointEngine:
+    """Open the engine `openai`; see `open_engine`."""
+    return EndpointEngine(str(model), adapter=adapter, options=parse_options(EndpointOptions, options))
+
+
+def _check(options: EndpointOptions, adapter: Path | None) -> None:
+    for name, known in (("prompts", PROMPTS), ("constraint", CONSTRAINTS)):
+        value = getattr(options, name)
+        if value not in known:
+            raise InvalidRequestError(f"engine option '{name}' is '{value}'; choose among {', '.join(known)}")
+    if not 0 < options.tokens_max < options.tokens_max_second:
+        raise InvalidRequestError(
+            f"length tiers are {options.tokens_max} and {options.tokens_max_second} tokens; the second must be longer"
+        )
+    if options.concurrency < 1 or options.transport_failures_max < 1:
+        raise InvalidRequestError("engine options 'concurrency' and 'transport_failures_max' must be at least 1")
+    if (adapter is None) != (options.served_adapter is None):
+        raise InvalidRequestError(
+            "an adapted bank needs both the adapter's folder and 'served_adapter', the name under which the endpoint "
+            "serves it; a base bank takes neither"
+        )
+
+
+def _adapter(folder: Path) -> tuple[str, float]:
+    """Return digest and strength of a completed adapter."""
+    from leakscale.adaptation.completion import read_completion as read_record  # noqa: PLC0415  loads torch
+
+    record = read_record(folder)
+    return record.identity.adapter, 1.0 if record.scaling is None else record.scaling.strength
