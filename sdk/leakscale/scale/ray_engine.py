@@ -86,7 +86,12 @@ def open_cluster(*, model: str | Path, adapter: Path | None, options: Mapping[st
     join_cluster(parsed.address)
     place = Path(model).absolute() if Path(model).exists() else model
     worker = (parsed.engine, str(place), None if adapter is None else adapter.absolute(), dict(parsed.options))
-    return RayEngine(RayCrew(worker, parsed), parsed)
+    crew = RayCrew(worker, parsed)
+    try:
+        return RayEngine(crew, parsed)
+    except BaseException:
+        crew.close()
+        raise
 
 
 def _pieces(cases: Iterable[Case], question_count: int) -> Iterator[list[Case]]:
