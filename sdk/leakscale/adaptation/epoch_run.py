@@ -51,7 +51,7 @@ class EpochRun:
         self._optimizer = torch.optim.AdamW(self._trainable, lr=0.0, weight_decay=0.0, fused=True)
         self.plain_head = is_plain_head(self._core, collate(plan[:1]).to(self._device))
         if config.gradient_checkpointing:
-            self._core.gradient_checkpointing_enable({"use_reentrant": False})  # type: ignore[no-untyped-call]
+            self._core.activation_checkpointing_enable({"use_reentrant": False})
 
     @property
     def step_count(self) -> int:

@@ -27,8 +27,11 @@ def supervised_loss(model: PreTrainedModel, batch: Batch, *, plain_head: bool) -
 def supervised_logits(model: PreTrainedModel, batch: Batch, *, plain_head: bool) -> torch.Tensor:
     """Return float32 logits of shape (supervised targets, vocabulary)."""
     if not plain_head:
-        full: torch.Tensor = model(input_ids=batch.input_ids, use_cache=False).logits
-        return full[batch.supervised].float()
+        # The model's own head, at every column where some record is supervised.
+        columns = batch.supervised.any(dim=0).nonzero()[:, 0]
+        full: torch.Tensor = model(input_ids=batch.input_ids, use_cache=False, logits_to_keep=columns).logits
+        kept = batch.supervised[:, columns] if full.shape[1] == len(columns) else batch.supervised
+        return full[kept].float()
     hidden = model.base_model(input_ids=batch.input_ids, use_cache=False).last_hidden_state
     logits: torch.Tensor = _head(model)(hidden[batch.supervised])
     return logits.float()

@@ -9,6 +9,7 @@ Source: LeakScale D.2 (assistant-only loss).
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,19 +58,23 @@ def encode_completion(
     chat = [*prompt, Message("assistant", completion)]
     prompt_ids = encode_prompt(tokenizer, prompt)
     prompt_text, text = _text(tokenizer, prompt, add_generation_prompt=True), _text(tokenizer, chat)
-    ids = _ids(tokenizer, chat)
     template = text_digest(str(tokenizer.chat_template))[:12]
 
     def refuse(rule: str) -> ModelError:
         return ModelError(f"{subject} cannot be masked under chat template {template}: {rule}")
 
+    # 0. No turn holds a control token of the tokenizer, which would end it early.
+    if any(_control_tokens(tokenizer, turn.content) for turn in chat):
+        raise refuse("a turn holds the text of a control token; leave the record out")
     # 1. The finished chat goes on from the inference prompt, in text and in tokens.
-    if not text.startswith(prompt_text):
+    suffix = _suffix(prompt_text, text, completion)
+    if suffix is None:
         raise refuse("the finished chat does not begin with the inference prompt; use a template that adds no text")
+    ids = _text_ids(tokenizer, prompt_text + suffix)
     if ids[: len(prompt_ids)] != prompt_ids:
         raise refuse("a token merges across the assistant boundary; end the assistant header with a special token")
-    if tokenizer.bos_token_id is not None and ids[:2] == (tokenizer.bos_token_id,) * 2:
-        raise refuse("it begins with two BOS tokens; remove one from the template or the tokenizer")
+    if (fault := _begin_fault(tokenizer, ids)) is not None:
+        raise refuse(fault)
     # 2. The turn ends with the template's own token; whitespace after it belongs to nobody.
     end = _end_of_turn(tokenizer, ids, len(prompt_ids))
     if end is None:
@@ -77,15 +82,15 @@ def encode_completion(
     if decode(tokenizer, ids[end:]).strip():
         raise refuse("the template writes text after the end-of-turn token")
     # 3. What is supervised is the rendered suffix, byte for byte.
-    suffix = text[len(prompt_text) :]
-    decoded = decode(tokenizer, ids[len(prompt_ids) : end])
+    supervised = ids[len(prompt_ids) : end]
+    decoded = decode(tokenizer, supervised)
     if not suffix.startswith(decoded) or suffix[len(decoded) :].strip() or not decoded.startswith(completion):
         raise refuse(f"the supervised tokens decode to {decoded!r}, the template wrote {suffix!r}")
     # 4. The template's own generation block, where it has one, marks the same tokens; some mark the whitespace after.
     if _GENERATION_BLOCK.search(str(tokenizer.chat_template)):
-        marked = _generation_span(tokenizer, chat)
-        if marked is None or marked[0] != len(prompt_ids) or marked[1] < end:
-            raise refuse(f"its generation block marks tokens {marked}, the prefix difference {(len(prompt_ids), end)}")
+        marked = _generation_ids(tokenizer, chat)
+        if marked[: len(supervised)] != supervised or decode(tokenizer, marked[len(supervised) :]).strip():
+            raise refuse(f"its generation block marks tokens {marked}, the prefix difference {supervised}")
     return EncodedRecord(subject, ids[:end], len(prompt_ids))
 
 
@@ -126,17 +131,63 @@ def _end_of_turn(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], start: 
     return ends[-1] if ends else None
 
 
+@functools.lru_cache(maxsize=4)
 def special_ids(tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
-    """Return the ids of tokens that a template writes and a text cannot be split into by accident."""
-    return frozenset({*tokenizer.all_special_ids, *tokenizer.added_tokens_decoder})
+    """Return the ids of control tokens: what a template writes and skip_special_tokens hides.
+
+    Added tokens that are not special, such as Gemma's runs of newlines or HTML tags, are text.
+    """
+    added = (index for index, token in tokenizer.added_tokens_decoder.items() if token.special)
+    return frozenset({*tokenizer.all_special_ids, *added})
 
 
-def _generation_span(tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message]) -> tuple[int, int] | None:
-    """Return the (start, stop) that `{% generation %}` marks, or None when it is empty or in several pieces."""
+def _generation_ids(tokenizer: PreTrainedTokenizerBase, chat: Sequence[Message]) -> tuple[int, ...]:
+    """Return the tokens that `{% generation %}` marks; nothing when they come in several pieces."""
     encoded: Any = tokenizer.apply_chat_template(
         _dicts(chat), tokenize=True, return_dict=True, return_assistant_tokens_mask=True
     )
     marked = [index for index, bit in enumerate(encoded["assistant_masks"]) if bit]
     if not marked or marked[-1] - marked[0] + 1 != len(marked):
+        return ()
+    return tuple(encoded["input_ids"][marked[0] : marked[-1] + 1])
+
+
+def _suffix(prompt_text: str, text: str, completion: str) -> str | None:
+    """Return what the template writes after the inference prompt, or None where the two do not fit.
+
+    Some templates open the turn with words of their own that a finished turn loses: Gemma 4 writes an empty thought
+    channel in the inference prompt only. Then the finished turn follows the assistant header, and what is trained is
+    the inference prompt with that turn after it, since training and inference must agree token for token.
+    """
+    if text.startswith(prompt_text):
+        return text[len(prompt_text) :]
+    pairs = enumerate(zip(prompt_text, text, strict=False))
+    shared = next((index for index, (one, other) in pairs if one != other), len(text))
+    return text[shared:] if prompt_text[:shared].strip() and text.startswith(completion, shared) else None
+
+
+def _text_ids(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _control_tokens(tokenizer: PreTrainedTokenizerBase, text: str) -> bool:
+    return not special_ids(tokenizer).isdisjoint(_text_ids(tokenizer, text))
+
+
+def _begin_fault(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str | None:
+    """Say what is wrong with the begin token, if the tokenizer has one.
+
+    Where it begins every text with one, a chat must have exactly one. Elsewhere the same token may open each turn, as
+    in SmolLM2; two at the beginning are wrong there too.
+    """
+    begin = tokenizer.bos_token_id
+    if begin is None:
         return None
-    return marked[0], marked[-1] + 1
+    if tuple(ids[:2]) == (begin, begin):
+        return "it begins with two BOS tokens; remove one from the template or the tokenizer"
+    if tuple(tokenizer("x")["input_ids"])[:1] != (begin,):
+        return None
+    count = sum(token == begin for token in ids)
+    if count != 1 or ids[0] != begin:
+        return f"it holds {count} BOS tokens and needs one, at the beginning, as the tokenizer begins every text"
+    return None
