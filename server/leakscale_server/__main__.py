@@ -15,6 +15,7 @@ from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
 
 __all__ = ["main"]
 
+_NAME = "leakscale-server"
 DEFAULT_LISTEN = "127.0.0.1:7443"
 _USAGE, _INTERRUPTED = 2, 130
 # Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it.
@@ -30,14 +31,17 @@ app.add_typer(sandbox_app)
 
 
 @app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-def catalog(arguments: Annotated[list[str] | None, typer.Argument(metavar="COMMAND")] = None) -> None:
+def catalog(
+    context: typer.Context, arguments: Annotated[list[str] | None, typer.Argument(metavar="COMMAND")] = None
+) -> None:
     """Write shapes of your own, check them in the local sandbox, and audit catalogs and editions."""
-    # Loads the statistics and the parsers, which a server does not need.
-    from leakscale_server.catalog_cli import catalog_app  # noqa: PLC0415
-
+    name = f"{context.parent.params['called_as'] if context.parent else _NAME} catalog"
     try:
-        code = catalog_app(arguments or ["--help"], prog_name="leakscale-server catalog", standalone_mode=False)
-    except typer.Abort as error:
+        # Loads the statistics and the parsers, which a server does not need.
+        from leakscale_server.catalog_cli import catalog_app  # noqa: PLC0415
+
+        code = catalog_app(arguments or ["--help"], prog_name=name, standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt) as error:
         sys.stderr.write("error: interrupted; nothing was kept\n")
         raise typer.Exit(_INTERRUPTED) from error
     except _USAGE_BASE as error:
@@ -65,6 +69,7 @@ def run(
     cache_dir: Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")] = None,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
+    called_as: Annotated[str, typer.Option(help="Command in whose place this one runs.", hidden=True)] = _NAME,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the calls in flight and stop."""
     if context.invoked_subcommand is not None:
@@ -92,7 +97,7 @@ def run(
 def main() -> None:
     """Run the command line; what is wrong with its arguments is one line."""
     try:
-        code = app(prog_name="leakscale-server", standalone_mode=False)
+        code = app(prog_name=_NAME, standalone_mode=False)
     except _USAGE_BASE as error:
         # A group without a verb has printed its help and complains in no words.
         message = " ".join(error.format_message().split()) or "missing verb; see --help"

@@ -29,4 +29,4 @@ def catalog(
     verb, rest = (arguments or ["--help"])[:1], (arguments or [])[1:]
     # A global option of this command, which was taken out of its place on the way here.
     as_json = ["--json"] if shell_of(context).console.as_json else []
-    become_server(["catalog", *verb, *as_json, *rest])
+    become_server(["--called-as", "leakscale", "catalog", *verb, *as_json, *rest])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,5 +61,22 @@ def open_pool(backend: str, *, runtime: str, cache_dir: Path | None, lane_count:
     opened, notice = choose_backend(backend, state_dir=state_dir, runtime=runtime)
     if notice:
         sys.stderr.write(f"leakscale-server: {notice}\n")
-    with SandboxPool(opened, lane_count=lane_count) as pool:
+    pool = SandboxPool(opened, lane_count=lane_count)
+    with _closed_by_interrupt(pool), pool:
         yield pool
+
+
+@contextmanager
+def _closed_by_interrupt(pool: SandboxPool) -> Iterator[None]:
+    """Close a pool as soon as Ctrl-C comes: threads that wait for a program would wait until its time is over."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        # On a thread of its own: this one may hold what closing needs.
+        threading.Thread(target=pool.close, name="interrupted").start()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -57,6 +57,7 @@ class SandboxPool:
         self._changed = threading.Condition()
         self._identity: BackendIdentity | None = None
         self._is_closed = False
+        self._closing = threading.Lock()
 
     @property
     def identity(self) -> BackendIdentity:
@@ -91,16 +92,21 @@ class SandboxPool:
         self.close()
 
     def close(self) -> None:
-        """Destroy every worker. Safe to call twice; a job that still runs ends in SandboxFault."""
+        """Destroy every worker, and return when all are gone; a job that still runs ends in SandboxFault.
+
+        Safe to call twice, and from any thread while others run jobs.
+        """
         self._is_closed = True
-        for lane in range(self.lane_count):
-            self._discard(lane)
-        self._starters.shutdown(cancel_futures=True)
-        for successor in self._successors.values():
-            if not successor.cancelled() and successor.exception() is None:
-                successor.result().close()
-        self._successors.clear()
-        self._backend.close()
+        with self._closing:
+            # Side by side: a daemon takes a while for each, and whoever interrupted a command waits for all of them.
+            with ThreadPoolExecutor(self.lane_count, thread_name_prefix="sandbox-end") as enders:
+                list(enders.map(self._discard, range(self.lane_count)))
+            self._starters.shutdown(cancel_futures=True)
+            for successor in self._successors.values():
+                if not successor.cancelled() and successor.exception() is None:
+                    successor.result().close()
+            self._successors.clear()
+            self._backend.close()
 
     def run(self, job: Job, *, lane: int | None = None) -> JobResult:
         """Run every program of a job on every fixture.
