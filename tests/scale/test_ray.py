@@ -34,7 +34,7 @@ def cluster() -> Iterator[Cluster]:
     ray.init(address=started.address, log_to_driver=False)
     yield started
     ray.shutdown()
-    started.shutdown()
+    started.shutdown()  # type: ignore[no-untyped-call]
 
 
 def open_ray(**changes: Any) -> RayEngine:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import leakscale
-from leakscale.cli import adapt, analyze, bank, catalog, certify, demo, edition, experiment, lab, report, study
+from leakscale.cli import adapt, analyze, bank, catalog, certify, demo, edition, experiment, lab, report, shards, study
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
@@ -35,6 +35,7 @@ app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
 app.add_typer(lab.app, name="lab")
 app.add_typer(study.app, name="study")
+app.add_typer(shards.app, name="shards")
 
 
 def _print_version(wanted: bool) -> None:
