@@ -168,7 +168,7 @@ def a_completed_adapter(plain: Path, base_model: Path, folder: Path, settings: d
     from leakscale.adaptation.identity import adapter_digest
 
     base = open_model_folder(base_model).load(dtype="float32", attention="sdpa")
-    lora = LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM", **settings)  # type: ignore[arg-type]
+    lora = LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM", **settings)
     get_peft_model(base, lora).save_pretrained(str(folder))
     record = json.loads((plain / "completion.json").read_text())
     record["identity"]["adapter"] = adapter_digest(folder)
