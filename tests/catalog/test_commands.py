@@ -165,19 +165,36 @@ def test_a_host_without_the_sandbox_says_so(catalog: Any, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("shape", ["sql-recursive-hierarchy", "python-nested-update", "path"])
 def test_a_shape_is_shown_from_prompt_to_fixture(catalog: Any, shape: str) -> None:
     name = CATALOGS / "sql" / "sum.toml" if shape == "path" else shape
-    text = catalog("show", name).out
-    told = catalog("show", name, "--json").json()
+    text = catalog("show", name, *SANDBOX).out
+    told = catalog("show", name, "--json", *SANDBOX).json()
 
     assert [text.count(f"── prompt in {ring}") for ring in ("R0", "R1", "R2")] == [1, 1, 1]
     assert all(prompt[-1]["content"] in text for prompt in told["prompts"].values())
     assert told["right"] in told["answers"]
     assert told["artifacts"]["R0"].strip() in text
+    assert told["artifacts"]["R1"].strip() in text
     assert "── fixture 0 of" in text
     assert told["fixture"]
+    assert "── expected output on fixture 0" in text
+    assert told["expected"]
+    assert told["ended"] == ""
+
+
+def test_a_shape_is_shown_where_no_sandbox_works(catalog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is run is missing then, and it is said why."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent")
+    asked = ("show", "sql-sum", "--backend", "docker")
+    shown, left_out = catalog(*asked), catalog(*asked, "--without-sandbox")
+
+    assert (shown.code, left_out.code) == (0, 0)
+    assert shown.out == left_out.out
+    assert "expected output on" not in shown.out
+    assert "the expected output is left out: no Docker daemon answers" in shown.err
+    assert left_out.err == ""
 
 
 def test_another_seed_shows_another_family(catalog: Any) -> None:
-    shown = [catalog("show", "sql-sum", "--seed", seed).out for seed in ("0", "1", "0")]
+    shown = [catalog("show", "sql-sum", "--seed", seed, "--without-sandbox").out for seed in ("0", "1", "0")]
 
     assert shown[0] == shown[2] != shown[1]
 
@@ -213,7 +230,7 @@ def test_a_page_that_cannot_be_written_leaves_the_result(catalog: Any, tmp_path:
 
 def test_an_audit_names_the_first_thing_that_fails(catalog: Any, tmp_path: Path) -> None:
     """The catalog's own folder as a corpus repeats every sentence of it."""
-    (tmp_path / "said.txt").write_text(catalog("show", "sql-threshold").out)
+    (tmp_path / "said.txt").write_text(catalog("show", "sql-threshold", "--without-sandbox").out)
     audit = catalog(
         "audit", CATALOGS / "sql" / "threshold.toml", "--families-per-cell", "4", "--corpus", "said.txt",
         "--without-sandbox",
@@ -227,7 +244,12 @@ def test_an_audit_names_the_first_thing_that_fails(catalog: Any, tmp_path: Path)
 
 def test_the_sdk_passes_everything_through(catalog: Any) -> None:
     """One implementation, two names: arguments, streams and exit codes are the same; each calls itself by its own."""
-    asked = [("show", "sql-sum"), ("show", "sql-sum", "--json"), ("check", MALFORMED / "wrong-type.toml"), ("bogus",)]
+    asked = [
+        ("show", "sql-sum", "--without-sandbox"),
+        ("show", "sql-sum", "--json", *SANDBOX),
+        ("check", MALFORMED / "wrong-type.toml"),
+        ("bogus",),
+    ]
     for arguments in asked:
         ours, theirs = catalog(*arguments), catalog(*arguments, program=SERVER)
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from leakscale_sandbox.preloaded import MODULE_NAMES
+
 from .conftest import BACKENDS
 
 PROGRAMS = {
@@ -75,7 +77,7 @@ def test_each_python_execution_is_one_line_whatever_its_verdict(command: Any, ba
         ("open.py", "none.json", "exception", None, "PermissionError"),
     ]
     assert hostile[0]["cpu_ms"] > honest[0]["cpu_ms"] > 0
-    assert hostile[0].keys() == {"program", "fixture", "verdict", "output", "detail", "cpu_ms", "wall_ms"}
+    assert hostile[0].keys() == {"program", "fixture", "verdict", "output", "detail", "message", "cpu_ms", "wall_ms"}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -90,6 +92,24 @@ def test_an_sql_fixture_is_a_script(command: Any, backend: str) -> None:
         ("endless.sql", "t.sql", "work_budget", None, "virtual-machine steps"),
         ("attach.sql", "t.sql", "exception", None, "StatementRefusedError"),
     ]
+
+
+def test_what_is_not_there_is_named_with_what_is(command: Any, folder: Path) -> None:
+    """A class of exceptions alone would send an author to the source of the sandbox."""
+    (folder / "module.py").write_text("def transform(records):\n    import numpy")
+    (folder / "function.sql").write_text("SELECT julianday('2024-03-05') AS day")
+    (folder / "column.sql").write_text("SELECT ide AS id FROM t")
+    asked = ("run", "--backend", "bubblewrap", "--domain")
+
+    [module] = lines(command(*asked, "python", "module.py", "--fixture", "none.json"))
+    function, column = lines(command(*asked, "sql", "function.sql", "column.sql", "--fixture", "t.sql"))
+
+    assert module["detail"] == "ModuleNotFoundError"
+    assert module["message"] == f"a program can import {', '.join(MODULE_NAMES)}"
+    assert function["message"].startswith(
+        "not authorized to use function: julianday; a statement can call ->, ->>, abs,"
+    )
+    assert column["message"] == "no such column: ide"
 
 
 def test_the_second_pass_and_bags_can_be_seen(command: Any, folder: Path) -> None:

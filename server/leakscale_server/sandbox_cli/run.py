@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from leakscale_sandbox.canonical_reader import canonical_text
+from leakscale_sandbox.preloaded import MODULE_NAMES
+from leakscale_sandbox.sql_policy import FUNCTION_NAMES
 from leakscale_server.sandbox_cli.inputs import read_fixture, read_text
 from leakscale_server.sandbox_cli.pool import (
     BackendOption,
@@ -77,6 +79,15 @@ def _limits(wall_s: float, cpu_s: int, memory: int, output: int, steps: int, row
         raise InputError(str(error)) from error
 
 
+def _message(execution: Execution) -> str:
+    """Say more about an exception: what SQLite says of the statement, and what there is in place of what is not."""
+    if execution.detail in {"ModuleNotFoundError", "ImportError"}:
+        return f"a program can import {', '.join(MODULE_NAMES)}"
+    if "function: " in execution.message:
+        return f"{execution.message}; a statement can call {', '.join(sorted(FUNCTION_NAMES))}"
+    return execution.message
+
+
 def _line(program: Path, fixture: Path, execution: Execution) -> str:
     return json.dumps(
         {
@@ -85,6 +96,7 @@ def _line(program: Path, fixture: Path, execution: Execution) -> str:
             "verdict": execution.verdict,
             "output": canonical_text(execution.output) if execution.output else None,
             "detail": execution.detail,
+            "message": _message(execution),
             "cpu_ms": round(execution.cpu_time_s * 1000, 3),
             "wall_ms": round(execution.wall_time_s * 1000, 3),
         }
