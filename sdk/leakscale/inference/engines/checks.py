@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scorer", "adapter_check", "bos_check", "constraint_check", "order_check", "probe_cases", "repeat_check"]
 
-_DRAW_COUNT: Final = 8
+_DRAW_COUNT: Final = 4
 _PROBE_SEED: Final = 20_260_101
 """Of the draws that are thrown away; a bank's own seeds are left for its own draws."""
 

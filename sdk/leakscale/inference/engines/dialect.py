@@ -92,8 +92,10 @@ def read_scores(fields: Mapping[str, Any], question: Question, answer: int) -> l
     """Read log p of an answer's tokens, in nats, out of an answer to `score_request`.
 
     Raises:
-        ModelError: If the endpoint does not say.
+        TransportFailure: If it is no such answer at all.
+        ModelError: If the endpoint answers, and does not say.
     """
+    read_completion(fields)
     first = len(question.prompt_ids)
     stop = first + len(question.answer_ids[answer])
     try:

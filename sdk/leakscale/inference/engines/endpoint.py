@@ -9,11 +9,12 @@ Source: LeakScale F.1 (retries only for transport failures or the length-tier tr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from leakscale.errors import InvalidRequestError, UnavailableError
 from leakscale.inference.attempts import TIER_COUNT, Attempt, Mode, Outcome
@@ -34,7 +35,9 @@ from leakscale.inference.engines.transport import HttpTransport, TransportFailur
 
 __all__ = ["EndpointEngine", "EndpointOptions", "open_endpoint"]
 
-_BACKOFF_S_MAX = 30.0
+_BACKOFF_S_MAX: Final = 30.0
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,9 @@ class EndpointEngine:
         """
         model = self.served_name if adapter else self.base_name
         return [
-            read_scores(self._patiently(*score_request(question, answer, model=model)), question, answer)
+            self._patiently(
+                score_request(question, answer, model=model), partial(read_scores, question=question, answer=answer)
+            )
             for answer in range(len(question.answers))
         ]
 
@@ -145,7 +150,7 @@ class EndpointEngine:
         Raises:
             UnavailableError: If the endpoint cannot be reached.
         """
-        return read_completion(self._patiently(*self._request(case, 0)))
+        return self._patiently(self._request(case, 0), read_completion)
 
     def _request(self, case: Case, tier: int) -> tuple[str, dict[str, Any]]:
         return request(
@@ -173,11 +178,11 @@ class EndpointEngine:
             yield attempt
             tier = TIER_COUNT if attempt.is_terminal else tier + 1
 
-    def _patiently(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _patiently(self, asked: tuple[str, dict[str, Any]], read: Callable[[dict[str, Any]], _Answer]) -> _Answer:
         failure_count, never = 0, Event()
         while True:
             try:
-                return self._transport.post(path, body)
+                return read(self._transport.post(*asked))
             except TransportFailure as failure:
                 failure_count += 1
                 self._pause(failure, failure_count, never)
