@@ -1,0 +1,76 @@
+"""Numbers of a text, as far as a rule can see them.
+
+A rewrite keeps every quantity of its original. In digits that is decided exactly. A number written as a word may be a
+quantity or, like `one`, a pronoun, so a difference there asks somebody to read.
+
+Source: CleanScore 7.1 (multiset of numeric tokens); METHODS 7.3. The paper names no rule for what a token is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from leakscale.audit.checks.findings import Finding, Rule, Severity
+from leakscale.audit.forms.models import Parent
+
+__all__ = ["check_numbers", "number_words", "numeric_tokens"]
+
+_GROUPED: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
+_PLAIN: Final = r"\d+(?:\.\d+)?"
+_NUMBER: Final = re.compile(rf"(?<![\w.])(?:{_GROUPED}|{_PLAIN})(?!\d)|(?<=[^\W\d_])\d+|\.\d+")
+_WORDS: Final = re.compile(
+    r"\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|"
+    r"half|halves|third|thirds|quarter|quarters|once|twice|thrice|double|doubled|triple|tripled|dozen|dozens|pair)\b",
+    re.IGNORECASE,
+)
+
+
+def numeric_tokens(text: str) -> Counter[Fraction]:
+    """Return the numbers that a text writes in digits, with their counts; `1,000.50` and `1000.5` are one number."""
+    return Counter(Fraction(token.replace(",", "")) for token in _NUMBER.findall(text))
+
+
+def number_words(text: str) -> Counter[str]:
+    """Return the lower-cased English words of a text that may stand for a quantity, with their counts."""
+    return Counter(word.lower() for word in _WORDS.findall(text))
+
+
+def check_numbers(parent: Parent) -> Iterator[Finding]:
+    """Compare the numbers of each rewrite with those of the original."""
+    digits, words = numeric_tokens(parent.original.text), number_words(parent.original.text)
+    for name, form in parent.rewrites():
+        found = numeric_tokens(form.text)
+        if found != digits:
+            change = _change(_texts(digits), _texts(found))
+            yield Finding(
+                Rule.NUMBERS_DIFFER, name, f"its numbers are not the original's ({change}); keep each", change
+            )
+        found_words = number_words(form.text)
+        if found_words != words:
+            change = _change(words, found_words)
+            yield Finding(
+                Rule.NUMBER_WORDS_DIFFER,
+                name,
+                f"words that may be numbers are not the original's ({change}); read whether a quantity changed",
+                change,
+                Severity.READ,
+            )
+
+
+def _texts(numbers: Counter[Fraction]) -> Counter[str]:
+    return Counter({_text(number): count for number, count in numbers.items()})
+
+
+def _text(number: Fraction) -> str:
+    return str(number) if number.denominator == 1 else f"{float(number):.12g}"
+
+
+def _change(before: Counter[str], after: Counter[str]) -> str:
+    gone, new = sorted((before - after).elements()), sorted((after - before).elements())
+    parts = [f"without {', '.join(gone)}"] * bool(gone) + [f"with {', '.join(new)}"] * bool(new)
+    return " and ".join(parts)

@@ -1,0 +1,102 @@
+"""What a line of a bank's file may hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from leakscale.audit.forms.models import Criterion, Form, Option, Parent
+
+__all__ = ["ParentFields"]
+
+_Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=65_536, pattern=r"\S")]
+_Label = Annotated[str, StringConstraints(strict=True, pattern=r"^[\x21-\x7e]{1,16}$")]
+_Id = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:\-]{0,127}$")]
+
+
+class _Fields(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _OptionFields(_Fields):
+    label: _Label
+    text: _Text
+
+
+_Options = Annotated[tuple[_OptionFields, ...], Field(min_length=2, max_length=26)]
+
+
+class _FormFields(_Fields):
+    """A form: its text alone, or an object; what it leaves out is the parent's."""
+
+    text: _Text
+    gold: _Text | None = None
+    options: _Options | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_text_alone(cls, value: object) -> object:
+        return {"text": value} if isinstance(value, str) else value
+
+
+class ParentFields(_Fields):
+    """A parent item as a line of JSON."""
+
+    id: _Id
+    criterion: Criterion
+    gold: _Text | None = None
+    """The right answer of every form that does not bring its own; of a choice, a label."""
+    options: _Options | None = None
+    original: _FormFields
+    fresh: tuple[_FormFields | None, ...] = ()
+    deep: tuple[_FormFields | None, ...] = ()
+    stratum: Annotated[str, StringConstraints(strict=True, max_length=128)] = ""
+
+    @model_validator(mode="after")
+    def _check_answers(self) -> Self:
+        for place, form in self._forms():
+            _check_answer(place, self._form(form), self.criterion)
+        return self
+
+    def parent(self) -> Parent:
+        """Return the parent item."""
+        return Parent(
+            parent_id=self.id,
+            criterion=self.criterion,
+            original=self._form(self.original),
+            fresh=tuple(None if form is None else self._form(form) for form in self.fresh),
+            deep=tuple(None if form is None else self._form(form) for form in self.deep),
+            stratum=self.stratum,
+        )
+
+    def _forms(self) -> list[tuple[str, _FormFields]]:
+        rewrites = [(f"{kind}[{index}]", form) for kind in ("fresh", "deep") for index, form in self._written(kind)]
+        return [("original", self.original), *rewrites]
+
+    def _written(self, kind: str) -> list[tuple[int, _FormFields]]:
+        return [(index, form) for index, form in enumerate(getattr(self, kind)) if form is not None]
+
+    def _form(self, form: _FormFields) -> Form:
+        options = form.options or self.options or ()
+        return Form(
+            text=form.text,
+            gold=form.gold or self.gold or "",
+            options=tuple(Option(option.label, option.text) for option in options),
+        )
+
+
+def _check_answer(place: str, form: Form, criterion: Criterion) -> None:
+    if not form.gold:
+        raise ValueError(f"{place} has no gold answer; give the parent one, or the form its own")
+    if criterion is not Criterion.CHOICE:
+        if form.options:
+            raise ValueError(f"{place} has options, and the criterion is {criterion}; leave them out or use choice")
+        return
+    labels = [option.label for option in form.options]
+    if not labels:
+        raise ValueError(f"{place} has no options, which a choice needs")
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"{place} has two options labelled {next(x for x in labels if labels.count(x) > 1)!r}")
+    if form.gold not in labels:
+        raise ValueError(f"the gold answer {form.gold!r} of {place} is no label of its options ({', '.join(labels)})")

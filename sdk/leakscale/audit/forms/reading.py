@@ -1,0 +1,121 @@
+"""Read and write a bank of forms: JSON Lines or Parquet, one parent item a row."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from leakscale.audit.forms.fields import ParentFields
+from leakscale.audit.forms.models import FormBank, Parent
+from leakscale.errors import InvalidRequestError, NotFoundError
+
+__all__ = ["read_bank", "write_bank"]
+
+
+def read_bank(path: Path) -> FormBank:
+    """Read a bank, or a benchmark's frame, which is a bank without fresh forms.
+
+    Args:
+        path: `.jsonl` (UTF-8, one object a line) or `.parquet` (the same fields as columns).
+
+    Raises:
+        NotFoundError: If there is no such file.
+        InvalidRequestError: If a row is malformed or an id comes twice; the message names file, row, field and rule.
+    """
+    seen: dict[str, int] = {}
+    parents = []
+    for number, fields in _rows(path):
+        parent = _parent(fields, source=f"{path}, row {number}")
+        if parent.parent_id in seen:
+            raise InvalidRequestError(
+                f"{path}, row {number}: parent '{parent.parent_id}' is row {seen[parent.parent_id]} already; "
+                "an id stands for one parent item"
+            )
+        seen[parent.parent_id] = number
+        parents.append(parent)
+    if not parents:
+        raise InvalidRequestError(f"{path}: holds no parent item; write one a line")
+    return FormBank(tuple(parents))
+
+
+def write_bank(bank: FormBank, path: Path) -> None:
+    """Write a bank as JSON Lines, complete or not at all."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for parent in bank.parents:
+            file.write(json.dumps(parent.to_json(), ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+
+
+def _parent(fields: Any, *, source: str) -> Parent:
+    try:
+        return ParentFields.model_validate(fields).parent()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        rule = first["msg"].removeprefix("Value error, ")
+        named = f"parent {fields['id']!r}: " if isinstance(fields, dict) and isinstance(fields.get("id"), str) else ""
+        raise InvalidRequestError(
+            f"{source}: {named}{f'field {field!r}: ' if field else ''}{rule[:1].lower()}{rule[1:]}"
+        ) from error
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    if not path.is_file():
+        raise NotFoundError(f"bank '{path}' does not exist; pass a .jsonl or .parquet file")
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path)
+    elif path.suffix == ".jsonl":
+        yield from _json_rows(path)
+    else:
+        raise InvalidRequestError(f"bank '{path}' ends in {path.suffix!r}; pass a .jsonl or .parquet file")
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield number, json.loads(line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse)
+            except (ValueError, RecursionError) as error:
+                raise InvalidRequestError(f"{path}, row {number}: not a JSON object in UTF-8: {error}") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        import pyarrow  # noqa: PLC0415 - an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError as error:
+        raise InvalidRequestError(
+            f"bank '{path}': Parquet needs pyarrow; run `pip install 'leakscale[audit]'`"
+        ) from error
+    try:
+        with pq.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches():
+                for fields in batch.to_pylist():
+                    number += 1
+                    # A column that a row leaves out is null in Parquet and absent in JSON.
+                    yield number, {name: value for name, value in fields.items() if value is not None}
+    except pyarrow.ArrowException as error:
+        raise InvalidRequestError(f"bank '{path}' is no Parquet file: {error}") from error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"field {next(name for name in names if names.count(name) > 1)!r} comes twice")
+    return fields
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

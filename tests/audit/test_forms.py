@@ -1,0 +1,177 @@
+"""Banks of forms: what a file may say, and that a draw can be drawn again by anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.audit.builders import FRESH, ORIGINAL, bank, choice, line, write
+
+from leakscale.audit.forms import Criterion, Form, FormBank, Parent, draw_sample, read_bank, write_bank
+from leakscale.errors import InvalidRequestError, NotFoundError
+
+
+def test_a_form_takes_what_it_leaves_out_from_its_parent(tmp_path: Path) -> None:
+    """Most forms differ in their text alone; a file that repeats gold and options invites a changed one."""
+    fields = choice(fresh=["What melts first?", {"text": "Which turns liquid?", "gold": "B"}])
+    parent = bank(tmp_path, fields).parents[0]
+    assert [form.gold for form in parent.fresh if form] == ["A", "B"]
+    assert [len(form.options) for form in parent.fresh if form] == [4, 4]
+
+
+def test_a_bank_written_and_read_is_the_same(tmp_path: Path) -> None:
+    """The lock binds the digest, so writing must not move it."""
+    first = bank(tmp_path, line(stratum="easy"), choice(deep=["What is soon gone, warmed?"]), line("p2", fresh=[None]))
+    write_bank(first, tmp_path / "again.jsonl")
+    assert read_bank(tmp_path / "again.jsonl") == first
+    assert read_bank(tmp_path / "again.jsonl").digest == first.digest
+
+
+def test_parquet_holds_the_same_bank(tmp_path: Path) -> None:
+    """Benchmarks are handed around as Parquet, where a field that a row lacks is null."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [choice(stratum="easy"), line(), line("p2", fresh=None)]  # the first row names the columns
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "bank.parquet")
+    assert read_bank(tmp_path / "bank.parquet") == bank(tmp_path, *rows)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (line(gold=None), "parent 'p1': original has no gold answer"),
+        (line(gold=42), "field 'gold': input should be a valid string"),
+        (line(original="  "), "field 'original"),
+        (line(fresh=["a b", {"text": "c d", "golt": "1"}]), "golt"),
+        (line(criterion="fuzzy"), "field 'criterion'"),
+        (line("a b"), "field 'id'"),
+        (line(options=[{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]), "original has options"),
+        (choice(options=None), "original has no options"),
+        (choice(gold="E"), "the gold answer 'E' of original is no label of its options (A, B, C, D)"),
+        (choice(options=[{"label": "A", "text": "x"}, {"label": "A", "text": "y"}]), "two options labelled 'A'"),
+    ],
+)
+def test_a_malformed_row_is_named(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    """A bank is written by hand, over weeks."""
+    with pytest.raises(InvalidRequestError) as caught:
+        bank(tmp_path, line("p0"), fields)
+    assert "row 2: " in str(caught.value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no parent item"),
+        (b"\n \n", "holds no parent item"),
+        (b"{", "row 1: not a JSON object"),
+        (b"\xff\n", "row 1: not a JSON object in UTF-8"),
+        (b'{"id": "a", "id": "b"}', "field 'id' comes twice"),
+        (b'{"id": NaN}', "NaN is no JSON"),
+        (b"[1]", "row 1: "),
+        (b"[" * 100_000, "row 1: not a JSON object"),
+    ],
+)
+def test_a_file_that_is_no_bank_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    """Never a traceback, whatever is in the file."""
+    path = tmp_path / "bank.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InvalidRequestError, match=message):
+        read_bank(path)
+
+
+def test_an_id_stands_for_one_parent(tmp_path: Path) -> None:
+    """A parent that comes twice would count twice."""
+    with pytest.raises(InvalidRequestError, match="row 2: parent 'p1' is row 1 already"):
+        bank(tmp_path, line(), line())
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """The ending decides how a file is read."""
+    (tmp_path / "bank.parquet").write_bytes(b"not parquet")
+    with pytest.raises(InvalidRequestError, match="is no Parquet file"):
+        read_bank(tmp_path / "bank.parquet")
+    (tmp_path / "bank.csv").write_text("id\n")
+    with pytest.raises(InvalidRequestError, match=r"ends in '\.csv'"):
+        read_bank(tmp_path / "bank.csv")
+    with pytest.raises(NotFoundError, match="does not exist"):
+        read_bank(tmp_path / "none.jsonl")
+
+
+def _frame(size: int, strata: tuple[str, ...] = ("",)) -> FormBank:
+    form = Form(ORIGINAL, "31")
+    return FormBank(
+        tuple(Parent(f"p{i}", Criterion.NUMERIC, form, stratum=strata[i % len(strata)]) for i in range(size))
+    )
+
+
+@given(size=st.integers(1, 40), seed=st.integers(0, 2**53 - 1), data=st.data())
+def test_a_draw_depends_on_ids_and_seed_alone(size: int, seed: int, data: st.DataObject) -> None:
+    """An auditor who sorts the frame, or fixes a typo in it, must not get another sample."""
+    frame = _frame(40)
+    shuffled = FormBank(tuple(data.draw(st.permutations(frame.parents))))
+    drawn = [parent.parent_id for parent in draw_sample(frame, size=size, seed=seed).bank.parents]
+    assert drawn == [parent.parent_id for parent in draw_sample(shuffled, size=size, seed=seed).bank.parents]
+    assert drawn == [parent.parent_id for parent in draw_sample(frame, size=40, seed=seed).bank.parents][:size]
+    assert len(set(drawn)) == size
+
+
+def test_every_parent_is_drawn_as_often_as_any_other() -> None:
+    """Half of 20 parents, 2,000 times: each about 1,000 times (5 standard deviations are 112)."""
+    frame = _frame(20)
+    counts = dict.fromkeys((parent.parent_id for parent in frame.parents), 0)
+    for seed in range(2000):
+        for parent in draw_sample(frame, size=10, seed=seed).bank.parents:
+            counts[parent.parent_id] += 1
+    assert all(888 < count < 1112 for count in counts.values())
+
+
+def test_a_drawn_parent_has_places_for_its_forms() -> None:
+    """The file that an author fills in says how many forms are asked of them."""
+    drawn = draw_sample(_frame(5), size=2, seed=1, fresh_count=3, deep_count=1)
+    assert drawn.bank.fresh_count == 3
+    assert [parent.deep for parent in drawn.bank.parents] == [(None,), (None,)]
+    assert drawn.design.population_size == 5
+
+
+def test_strata_are_drawn_one_by_one() -> None:
+    """Weights come from the frame, counts from the registration."""
+    drawn = draw_sample(_frame(30, ("easy", "hard", "hard")), size={"easy": 4, "hard": 5}, seed=1)
+    assert drawn.bank.strata() in ({"easy": 4, "hard": 5}, {"hard": 5, "easy": 4})
+    assert drawn.design.weights == {"easy": 1 / 3, "hard": 2 / 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"size": 0}, "sample: 0 is not in 1 to 6"),
+        ({"size": 7}, "sample: 7 is not in 1 to 6"),
+        ({"size": 1, "seed": -1}, "seed: -1"),
+        ({"size": 1, "fresh_count": 0}, "fresh forms: 0"),
+        ({"size": {"easy": 2}}, "the sample names strata 'easy', the frame has 'easy', 'hard'"),
+        ({"size": {"easy": 2, "hard": 9}}, "sample of stratum 'hard': 9 is not in 1 to 3"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn_is_refused(arguments: dict[str, Any], message: str) -> None:
+    """Before weeks of writing go into it."""
+    with pytest.raises(InvalidRequestError, match=message):
+        draw_sample(_frame(6, ("easy", "hard")), **{"seed": 1, **arguments})
+
+
+def test_the_digest_sees_order_and_every_form(tmp_path: Path) -> None:
+    """It is what a lock binds."""
+    banks = [
+        bank(tmp_path, line("p1"), line("p2")),
+        bank(tmp_path, line("p2"), line("p1")),
+        bank(tmp_path, line("p1"), line("p2", fresh=[FRESH[1], FRESH[0]])),
+        bank(tmp_path, line("p1"), line("p2", gold="32")),
+    ]
+    assert len({each.digest for each in banks}) == 4
+
+
+def test_a_frame_is_a_bank_without_forms(tmp_path: Path) -> None:
+    """A benchmark is read by the same rules."""
+    frame = read_bank(write(tmp_path, line(fresh=None)))
+    assert frame.fresh_count == 0
