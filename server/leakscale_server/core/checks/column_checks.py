@@ -9,6 +9,7 @@ from typing import Final
 
 from leakscale.models import Domain
 from leakscale_server.core.building.rendering import find_column
+from leakscale_server.core.checks.letter_checks import check_plain
 from leakscale_server.core.checks.sizes import FIXTURE_BYTES_MAX, fixture_bytes_max
 from leakscale_server.core.format.columns import (
     BooleanColumn,
@@ -26,7 +27,7 @@ from leakscale_server.core.format.columns import (
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem, all_columns, all_names, check_grid
 from leakscale_server.core.format.schema import Shape
-from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text, stays_composed
+from leakscale_server.core.format.text import stays_composed
 
 __all__ = ["check_columns"]
 
@@ -128,8 +129,8 @@ def _check_choice(shape: Shape, values: tuple[object, ...], path: Path) -> Itera
     if shape.language is Domain.SQL and isinstance(values[0], bool):
         yield Problem((*path, "values"), "must be no booleans, which SQLite lacks; write 0 and 1", list(values))
     for index, value in enumerate(values):
-        if isinstance(value, str) and not is_plain_text(value):
-            yield Problem((*path, "values", index), PLAIN_TEXT_RULE, value)
+        if isinstance(value, str):
+            yield from check_plain(value, (*path, "values", index))
 
 
 def _check_length(column: TextColumn | TokensColumn | ListColumn, path: Path) -> Iterator[Problem]:
@@ -142,8 +143,7 @@ def _check_tokens(column: TokensColumn, path: Path) -> Iterator[Problem]:
     yield from _check_length(column, path)
     for field, texts in (("words", column.words), ("separators", column.separators)):
         for index, text in enumerate(texts):
-            if not is_plain_text(text):
-                yield Problem((*path, field, index), PLAIN_TEXT_RULE, text)
+            yield from check_plain(text, (*path, field, index))
 
 
 def _check_json(column: JsonColumn, path: Path) -> Iterator[Problem]:
@@ -155,15 +155,15 @@ def _check_json(column: JsonColumn, path: Path) -> Iterator[Problem]:
             is_canonical = False
         if not is_canonical:
             yield Problem((*path, "values", index), "must be a JSON text, as JSON writes it", text)
-        elif not is_plain_text(text):
-            yield Problem((*path, "values", index), PLAIN_TEXT_RULE, text)
+        else:
+            yield from check_plain(text, (*path, "values", index))
 
 
 def _check_text(column: TextColumn, path: Path) -> Iterator[Problem]:
     yield from _check_length(column, path)
-    if not is_plain_text(column.alphabet):
-        yield Problem((*path, "alphabet"), PLAIN_TEXT_RULE, column.alphabet)
-    elif not stays_composed(column.alphabet):
+    unplain = list(check_plain(column.alphabet, (*path, "alphabet")))
+    yield from unplain
+    if not unplain and not stays_composed(column.alphabet):
         yield Problem((*path, "alphabet"), "must hold no two letters that compose to one", column.alphabet)
 
 

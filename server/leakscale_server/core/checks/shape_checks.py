@@ -5,20 +5,20 @@ Each check yields the problems it finds; `shapes.parse_shape` reports the first 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from leakscale.models import Domain, Ring
 from leakscale_server.core.building.rendering import PLACEHOLDER
 from leakscale_server.core.checks.column_checks import check_columns
 from leakscale_server.core.checks.given_checks import check_given
+from leakscale_server.core.checks.letter_checks import check_plain, check_script, check_sentence
 from leakscale_server.core.checks.text_checks import check_texts, names_written
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
 from leakscale_server.core.format.keywords import reserved_rule
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem, all_names, check_grid
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
-from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 from leakscale_server.core.literals import read_json
 
 __all__ = ["find_problems"]
@@ -65,8 +65,7 @@ def _check_candidates(shape: Shape) -> Iterator[Problem]:
             # As JSON texts, values differ by type and value; other types compare as they are.
             if value in pool[:index]:
                 yield Problem(("candidates", "pool", index), "must differ from the values before it", value)
-            if isinstance(value, str) and not is_plain_text(value):
-                yield Problem(("candidates", "pool", index), PLAIN_TEXT_RULE, value)
+        yield from _check_spelling(pool)
         if isinstance(shape.candidates, JsonCandidates):
             yield from _check_json_pool(shape, shape.candidates.pool)
     elif span is not None:
@@ -79,6 +78,16 @@ def _check_candidates(shape: Shape) -> Iterator[Problem]:
             )
 
 
+def _check_spelling(pool: Sequence[object]) -> Iterator[Problem]:
+    """Check the letters of a pool: two values that look alike would be one for a reader and two for the server."""
+    paths: list[Path] = [("candidates", "pool", index) for index in range(len(pool))]
+    for value, path in zip(pool, paths, strict=True):
+        if isinstance(value, str):
+            yield from check_plain(value, path)
+            yield from check_sentence(value, path)
+    yield from check_script([value if isinstance(value, str) else "" for value in pool], paths)
+
+
 def _check_json_pool(shape: Shape, pool: tuple[str, ...]) -> Iterator[Problem]:
     for index, text in enumerate(pool):
         path: Path = ("candidates", "pool", index)
@@ -89,8 +98,8 @@ def _check_json_pool(shape: Shape, pool: tuple[str, ...]) -> Iterator[Problem]:
             continue
         if shape.language is Domain.SQL and isinstance(value, bool):
             yield Problem(path, "must be no boolean, which SQLite lacks; write 0 or 1", text)
-        if isinstance(value, str) and not is_plain_text(value):
-            yield Problem(path, PLAIN_TEXT_RULE, value)
+        if isinstance(value, str):
+            yield from check_plain(value, path)
         if isinstance(value, int | Decimal) and not -JSON_NUMBER_MAX <= value <= JSON_NUMBER_MAX:
             yield Problem(path, f"must lie between {-JSON_NUMBER_MAX} and {JSON_NUMBER_MAX}", text)
         if isinstance(value, Decimal) and len(text.partition(".")[2]) > 4:

@@ -7,6 +7,12 @@ from typing import Final
 
 from leakscale.models import Domain, Ring
 from leakscale_server.core.building.rendering import PLACEHOLDER
+from leakscale_server.core.checks.letter_checks import (
+    check_plain,
+    check_script,
+    check_scripts_of_words,
+    check_sentence,
+)
 from leakscale_server.core.checks.program_checks import check_braces, check_placeholders, check_program
 from leakscale_server.core.checks.sql_checks import sql_names
 from leakscale_server.core.checks.written import WrittenProgram
@@ -14,7 +20,6 @@ from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandida
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
-from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
 __all__ = ["check_texts", "names_written"]
 
@@ -23,13 +28,14 @@ _WRITTEN_RINGS: Final = (Ring.R0, Ring.R1)
 
 def check_texts(shape: Shape) -> Iterator[Problem]:
     """Check the title, and the task and the programs of every ring that is written."""
-    if not is_plain_text(shape.title):
-        yield Problem(("title",), PLAIN_TEXT_RULE, shape.title)
+    yield from check_plain(shape.title, ("title",))
+    yield from check_script([shape.title], [("title",)])
     for ring in _WRITTEN_RINGS:
         yield from _check_task(shape, shape.rings.text(ring).task, ("rings", ring.value, "task"))
         yield from _check_choice(shape, ring)
         for program in _programs(shape, ring):
             yield from check_program(shape, program)
+            yield from check_scripts_of_words(program.text, program.path)
     yield from _check_rewording(shape)
     yield from _check_result(shape)
 
@@ -93,8 +99,10 @@ def _check_result(shape: Shape) -> Iterator[Problem]:
 def _check_task(shape: Shape, task: str, path: Path) -> Iterator[Problem]:
     if "\n" in task:
         yield Problem(path, "must be one line", Phrase("several"))
-    elif not is_plain_text(task):
-        yield Problem(path, PLAIN_TEXT_RULE, task)
+    else:
+        yield from check_plain(task, path)
+    yield from check_script([task], [path])
+    yield from check_sentence(task, path)
     if RESERVED_SLOT in PLACEHOLDER.findall(task):
         yield Problem(path, "must leave the masked value open; write 'the policy value'", "{{policy}}")
     elif "policy" not in task:
