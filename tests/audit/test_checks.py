@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -112,19 +111,21 @@ def test_forms_of_unequal_depth_are_found_over_the_whole_bank(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [
-        ("1,000 and 1000.50 make 2000.5", [1000, Fraction(2001, 2), Fraction(4001, 2)]),
-        ("$3.50, 20% and 1st", [Fraction(7, 2), 20, 1]),
-        ("1/2 of 10, 11 and 12", [1, 2, 10, 11, 12]),
-        ("a 0.5 b .5 c 5.", [Fraction(1, 2), Fraction(1, 2), 5]),
-        ("room B12, 12-13", [12, 12, 13]),
-        ("1,2,3", [1, 2, 3]),
-        ("12,345,678.9", [Fraction(123456789, 10)]),
-        ("none", []),
+        ("1,000 and 1000.50 make 2000.5", "1000 1000.5 2000.5"),
+        ("$3.50, 20% and 1st", "1 20 3.5"),
+        ("1/2 of 10, 11 and 12", "1 10 11 12 2"),
+        ("a 0.5 b .5 c 5.", "0.5 0.5 5"),
+        ("room B12, 12-13", "12 12 13"),
+        ("1,2,3", "1 2 3"),
+        ("12,345,678.9", "12345678.9"),
+        ("007 is ٧", "7 7"),
+        ("9" * 5000, "9" * 5000),
+        ("none", ""),
     ],
 )
-def test_numbers_are_found_as_people_write_them(text: str, numbers: list[Fraction | int]) -> None:
+def test_numbers_are_found_as_people_write_them(text: str, numbers: str) -> None:
     """A separator must not make two numbers of one, nor hide a changed digit."""
-    assert sorted(numeric_tokens(text).elements()) == sorted(numbers)
+    assert " ".join(sorted(numeric_tokens(text).elements())) == numbers
 
 
 def test_words_for_numbers_are_counted() -> None:

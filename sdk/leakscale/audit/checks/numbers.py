@@ -9,9 +9,9 @@ Source: CleanScore 7.1 (multiset of numeric tokens); METHODS 7.3. The paper name
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Final
 
 from leakscale.audit.checks.findings import Finding, Rule, Severity
@@ -30,9 +30,9 @@ _WORDS: Final = re.compile(
 )
 
 
-def numeric_tokens(text: str) -> Counter[Fraction]:
-    """Return the numbers that a text writes in digits, with their counts; `1,000.50` and `1000.5` are one number."""
-    return Counter(Fraction(token.replace(",", "")) for token in _NUMBER.findall(text))
+def numeric_tokens(text: str) -> Counter[str]:
+    """Return the numbers that a text writes in digits, with their counts; `1,000.50` is there as `1000.5`."""
+    return Counter(_plain(token) for token in _NUMBER.findall(text))
 
 
 def number_words(text: str) -> Counter[str]:
@@ -46,7 +46,7 @@ def check_numbers(parent: Parent) -> Iterator[Finding]:
     for name, form in parent.rewrites():
         found = numeric_tokens(form.text)
         if found != digits:
-            change = _change(_texts(digits), _texts(found))
+            change = _change(digits, found)
             yield Finding(
                 Rule.NUMBERS_DIFFER, name, f"its numbers are not the original's ({change}); keep each", change
             )
@@ -62,12 +62,11 @@ def check_numbers(parent: Parent) -> Iterator[Finding]:
             )
 
 
-def _texts(numbers: Counter[Fraction]) -> Counter[str]:
-    return Counter({_text(number): count for number, count in numbers.items()})
-
-
-def _text(number: Fraction) -> str:
-    return str(number) if number.denominator == 1 else f"{float(number):.12g}"
+def _plain(token: str) -> str:
+    """Write a number without separators and zeros that do not count; as text, for a number may have any length."""
+    digits = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in token.replace(",", ""))
+    whole, _, decimals = digits.partition(".")
+    return f"{whole.lstrip('0') or '0'}.{decimals.rstrip('0')}".rstrip(".")
 
 
 def _change(before: Counter[str], after: Counter[str]) -> str:
