@@ -42,7 +42,7 @@ def test_a_study_killed_at_every_stage_ends_in_the_same_numbers(
     moments = [
         "server/vault.db",
         "certificates.jsonl",
-        "banks/sql-adapted.jsonl",
+        "banks/sql-adapted.attempts.jsonl",
         "analysis/disclosure.json",
     ]
     killed = 0

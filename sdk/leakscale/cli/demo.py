@@ -115,11 +115,12 @@ def _closing_lines(directory: StudyDirectory, summary: dict[str, Any]) -> list[s
     moved = [
         f"{domain} {100 * masses[f'{domain}-base']:.1f} -> {100 * masses[f'{domain}-adapted']:.1f} %"
         for domain in summary["domains"]
+        if f"{domain}-base" in masses
     ]
     lines = [
         f"sandbox  {summary['backend']}; {counts['certified']} of {counts['families']} families certified",
-        f"answers  {counts['valid_answers']} of {counts['answers']} valid",
-        f"         unconstrained valid mass: {', '.join(moved)}",
+        f"answers  {counts['valid_answers']} of {counts['answers']} valid, {summary['mode']}",
+        *([f"         unconstrained valid mass: {', '.join(moved)}"] if moved else []),
         f"report   {directory.report}",
         f"study    {directory.root}/ (summary.json holds every number)",
     ]

@@ -50,6 +50,8 @@ class StudyProvenance:
     """Digest of the answers of each bank, e.g. `base` and `adapted`."""
     training: Mapping[str, str | int | float] = field(default_factory=dict)
     """Settings of the adaptation, e.g. `lora_rank`."""
+    answering: Mapping[str, str | int | float] = field(default_factory=dict)
+    """How the banks were answered: mode, engine and its settings."""
     unconstrained_valid_mass: Mapping[str, float] = field(default_factory=dict)
     """Per model state: mean probability, in [0, 1], that an unconstrained answer is one of the four exact strings."""
     finished_at: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -60,6 +60,10 @@ class StudyModel(Strict):
     """Public-format tasks of families that are never banked."""
     adaptation: dict[str, str | int | float] = Field(default={})
     """Fields of `leakscale.adaptation.AdaptationConfig` that differ from its defaults."""
+    engine: Annotated[str, Field(min_length=1)] = "exact"
+    """What answers its banks; see `leakscale.inference.open_engine`."""
+    engine_options: dict[str, Any] = Field(default={})
+    """Fields of that engine's options."""
     plan: ModelThroughput | None = None
     """What `leakscale study plan` reckons with; decides no number of the study."""
 

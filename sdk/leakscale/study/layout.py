@@ -8,7 +8,7 @@
 | `server/`, `server.log` | the server's own: registry, vault, key, editions |
 | `certificates.jsonl` | one certificate a family, in the order of family ids |
 | `training/adapter/` | LoRA adapter with its completion record |
-| `banks/` | distributions of each bank, append-only; receipts |
+| `banks/` | each bank: frozen plan, attempts, results, their binding, receipt |
 | `analysis/disclosure.json` | the released numbers |
 | `provenance.json`, `report.html` | where they come from, for people |
 | `summary.json` | written last: a directory that has it is finished |

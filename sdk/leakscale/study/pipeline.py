@@ -18,16 +18,15 @@ import itertools
 import json
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_completion
 from leakscale.client import Client
 from leakscale.errors import InvalidRequestError, NotCertifiedError
-from leakscale.inference import AnswerProgress, FamilyChoice, draw_answers, measure_bank
 from leakscale.models import (
     CertificationOutcome,
     Edition,
@@ -35,36 +34,20 @@ from leakscale.models import (
     Experiment,
     ExperimentPlan,
     Family,
-    ModelState,
-    Receipt,
+    Ring,
     ShapeFile,
     TrainingRecord,
 )
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, write_report
 from leakscale.results import Disclosure, disclosure_to_json
+from leakscale.study.answering import Answered, answer_banks
 from leakscale.study.config import Study
 from leakscale.study.layout import StudyDirectory, write_json, write_text
 from leakscale.study.models import ResolvedModel, adaptation_config
 from leakscale.study.summary import Evidence, build_provenance, build_summary
+from leakscale.study.watching import Watcher
 
-__all__ = ["Progress", "StudyOutcome", "Watcher", "run_study"]
-
-
-class Progress(Protocol):
-    """A bar."""
-
-    def update(self, done: int, total: int | None = None) -> None:
-        """Set the number of steps that are done, and correct the total."""
-
-
-class Watcher(Protocol):
-    """Who is told how far a study is; the command line's console is one."""
-
-    def note(self, message: str) -> None:
-        """Say one line."""
-
-    def progress(self, task: str, *, total: int | None, unit: str = "") -> AbstractContextManager[Progress]:
-        """Show a bar for as long as the block runs."""
+__all__ = ["StudyOutcome", "run_study"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +94,9 @@ def run_study(
     with run.stage("expose"):
         records = run.expose(edition)
     with run.stage("adapt"):
-        identity = run.adapt(model, records, adaptation_config(study, model))
+        identity = run.adapt(model, records, adaptation_config(study, model), families)
     with run.stage("answer"):
-        receipts, masses = run.answer(experiment, families, model)
+        answered = run.answer(experiment, families, model)
     with run.stage("disclose"):
         disclosure = client.experiments.disclose(experiment.name)
     evidence = Evidence(
@@ -124,8 +107,7 @@ def run_study(
         identity=identity,
         completion=read_completion(directory.adapter),
         model=model,
-        receipts=receipts,
-        unconstrained_valid_mass=masses,
+        answered=answered,
         disclosure=disclosure,
         rerun_command=rerun_command,
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -208,7 +190,13 @@ class _Run:
         )
         return list(self._client.grants.redeem(grant.name, request_id=request_id))
 
-    def adapt(self, model: ResolvedModel, records: list[TrainingRecord], config: AdaptationConfig) -> AdapterIdentity:
+    def adapt(
+        self,
+        model: ResolvedModel,
+        records: list[TrainingRecord],
+        config: AdaptationConfig,
+        families: tuple[Family, ...],
+    ) -> AdapterIdentity:
         """Train the adapter, or go on with one that is half trained, or take the one that is done."""
         with self._watcher.progress("adapt", total=None, unit="steps") as bar:
             return adapt(
@@ -216,26 +204,21 @@ class _Run:
                 records,
                 config,
                 output_dir=self._directory.adapter,
+                families=[family for family in families if family.ring is Ring.R0],
                 progress=lambda at: bar.update(at.step, at.step_count),
             )
 
-    def answer(
-        self, experiment: Experiment, families: tuple[Family, ...], model: ResolvedModel
-    ) -> tuple[list[Receipt], dict[str, float]]:
+    def answer(self, experiment: Experiment, families: tuple[Family, ...], model: ResolvedModel) -> Answered:
         """Answer, submit and seal every bank of the experiment."""
-        receipts, masses = [], {}
-        for bank in experiment.banks:
-            own = [family for family in families if family.domain is bank.domain and family.ring is bank.ring]
-            bank_id = bank.name.rpartition("/")[2]
-            adapter = self._directory.adapter if bank.state is ModelState.ADAPTED else None
-            choices = self._measure(own, model, adapter=adapter, bank_id=bank_id)
-            answers = draw_answers(choices, bank_seed=experiment.plan.bank_seed, draw_count=experiment.plan.draw_count)
-            self._client.banks.submit(bank.name, answers)
-            receipt = self._client.banks.seal(bank.name)
-            write_json(self._directory.banks / f"{bank_id}.receipt.json", _receipt_to_dict(receipt))
-            receipts.append(receipt)
-            masses[bank_id] = sum(choice.valid_mass for choice in choices) / len(choices)
-        return receipts, masses
+        return answer_banks(
+            self._study,
+            experiment,
+            families,
+            model,
+            directory=self._directory,
+            client=self._client,
+            watcher=self._watcher,
+        )
 
     def report(self, evidence: Evidence) -> None:
         """Write the disclosure, where it comes from, and the report."""
@@ -243,20 +226,6 @@ class _Run:
         write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
         write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
         write_report(self._directory.report, disclosure=evidence.disclosure, provenance=provenance)
-
-    def _measure(
-        self, families: list[Family], model: ResolvedModel, *, adapter: Path | None, bank_id: str
-    ) -> list[FamilyChoice]:
-        log = self._directory.banks / f"{bank_id}.jsonl"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with self._watcher.progress(f"answer {bank_id}", total=len(families), unit="families") as bar:
-
-            def show(at: AnswerProgress) -> None:
-                bar.update(at.done_count, at.family_count)
-
-            return measure_bank(
-                model.path, families, adapter=adapter, bank_seed=self._study.seeds.bank, log=log, progress=show
-            )
 
 
 def _require_all_certified(outcomes: list[CertificationOutcome]) -> None:
@@ -285,15 +254,6 @@ def _write_certificates(path: Path, outcomes: list[CertificationOutcome]) -> Non
             )
         )
     write_text(path, "\n".join(lines) + "\n")
-
-
-def _receipt_to_dict(receipt: Receipt) -> dict[str, str | int]:
-    return {
-        "bank": receipt.bank,
-        "answers_digest": receipt.answers_digest.hex(),
-        "case_count": receipt.case_count,
-        "ledger_index": receipt.ledger_index,
-    }
 
 
 def _read_stages(path: Path) -> dict[str, float]:

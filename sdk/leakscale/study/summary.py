@@ -16,6 +16,7 @@ from leakscale.digests import json_digest
 from leakscale.models import CertificationOutcome, Condition, Edition, EditionKind, ModelState, Receipt, ServerInfo
 from leakscale.report import StudyProvenance, finding
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate, RingTransfer
+from leakscale.study.answering import Answered
 from leakscale.study.config import Study
 from leakscale.study.models import ResolvedModel
 
@@ -35,8 +36,7 @@ class Evidence:
     identity: AdapterIdentity
     completion: Completion
     model: ResolvedModel
-    receipts: list[Receipt]
-    unconstrained_valid_mass: Mapping[str, float]
+    answered: Answered
     disclosure: Disclosure
     rerun_command: str
     finished_at: str
@@ -70,14 +70,15 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
             "families": len(evidence.outcomes),
             "shapes": len(evidence.edition.shape_ids),
             "certified": sum(outcome.is_certified for outcome in evidence.outcomes),
-            "banks": len(evidence.receipts),
+            "banks": len(evidence.answered.receipts),
             "answers": sum(total.draw_count for total in asked),
             "valid_answers": sum(total.valid_count for total in asked),
             "training_records": evidence.completion.diagnostics.record_count,
             "optimizer_steps": evidence.completion.diagnostics.step_count,
         },
         "totals": [asdict(total) for total in totals],
-        "unconstrained_valid_mass": dict(evidence.unconstrained_valid_mass),
+        "mode": evidence.answered.mode.value,
+        "unconstrained_valid_mass": dict(evidence.answered.unconstrained_valid_mass),
         "identity": identity_of(evidence),
         "seconds": dict(stage_seconds),
     }
@@ -94,7 +95,7 @@ def identity_of(evidence: Evidence) -> dict[str, Any]:
         "certificates": certificates.hexdigest(),
         "commitment_root": evidence.edition.commitment_root.hex(),
         "adapter": evidence.identity.adapter,
-        "answers": {_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.receipts},
+        "answers": {_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.answered.receipts},
         "numbers": json_digest([numbers["totals"], numbers["effects"], *numbers.get("transfers", ())]).hex(),
         "disclosure": hashlib.sha256(evidence.disclosure.payload).hexdigest(),
     }
@@ -127,15 +128,22 @@ def build_provenance(evidence: Evidence, *, stage_seconds: Mapping[str, float]) 
         stage_seconds=dict(stage_seconds),
         versions={"python": platform.python_version(), **{name: _version(name) for name in ("leakscale", *_LIBRARIES)}},
         backend_identity=_backend_identity(evidence),
-        bank_digests={_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.receipts},
+        bank_digests={_bank_id(receipt): receipt.answers_digest.hex() for receipt in evidence.answered.receipts},
         training={
             # The seed stands among the seeds.
             **{name: value for name, value in evidence.completion.config.items() if name != "seed"},
             **asdict(evidence.completion.diagnostics),
         },
-        unconstrained_valid_mass=dict(evidence.unconstrained_valid_mass),
+        answering={"mode": evidence.answered.mode.value, **_shown(evidence.answered.engine)},
+        unconstrained_valid_mass=dict(evidence.answered.unconstrained_valid_mass),
         finished_at=evidence.finished_at,
     )
+
+
+def _shown(engine: Mapping[str, str | int | float | bool | None]) -> dict[str, str | int | float]:
+    """Return what an engine was, without what stands elsewhere in the report."""
+    elsewhere = {"model", "tokenizer", "template", "adapter", "torch", "transformers"}
+    return {name: value for name, value in engine.items() if name not in elsewhere and value is not None}
 
 
 def _accuracies(totals: tuple[CellTotal, ...]) -> dict[str, float]:
