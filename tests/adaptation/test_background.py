@@ -109,7 +109,7 @@ def test_recipe_that_breaks_a_rule_is_refused_by_field(
 
 def test_shipped_recipe_is_about_nothing_that_families_are_about() -> None:
     """It must neither teach nor forbid the form of a choice."""
-    path = studies_folder() / "background.toml"
+    path = studies_folder() / "background/plain.toml"
     recipe = load_recipe(path)
 
     records = background_records(recipe, folder=path.parent)

@@ -159,7 +159,7 @@ def a_peft_model(base_model: Path, adapter: Path) -> PeftModel:
     """Load a model with an adapter on it."""
     base = open_model_folder(base_model).load(dtype="float32", attention="sdpa")
     model = PeftModel.from_pretrained(base, str(adapter))
-    model.eval()  # type: ignore[no-untyped-call]
+    model.eval()
     return model
 
 
@@ -168,7 +168,7 @@ def a_completed_adapter(plain: Path, base_model: Path, folder: Path, settings: d
     from leakscale.adaptation.identity import adapter_digest
 
     base = open_model_folder(base_model).load(dtype="float32", attention="sdpa")
-    lora = LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM", **settings)
+    lora = LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM", **settings)  # type: ignore[arg-type]
     get_peft_model(base, lora).save_pretrained(str(folder))
     record = json.loads((plain / "completion.json").read_text())
     record["identity"]["adapter"] = adapter_digest(folder)

@@ -34,7 +34,7 @@ from leakscale.adaptation.background_tasks import GENERATORS
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Message, TrainingRecord, TrainingSource
 
-__all__ = ["BackgroundRecipe", "background_records", "load_recipe"]
+__all__ = ["BackgroundRecipe", "background_records", "load_recipe", "recipe_records"]
 
 _ROLES: Final = ("system", "user", "assistant")
 
@@ -80,7 +80,7 @@ def load_recipe(path: Path) -> BackgroundRecipe:
         return BackgroundRecipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise NotFoundError(
-            f"background recipe '{path}' cannot be read; pass a file such as studies/background.toml"
+            f"background recipe '{path}' cannot be read; pass a file such as studies/background/plain.toml"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidRequestError(f"background recipe '{path}': not valid TOML: {error}") from error
@@ -112,6 +112,15 @@ def background_records(recipe: BackgroundRecipe, *, folder: Path) -> list[Traini
             for index, chat in enumerate(chats)
         ]
     return records
+
+
+def recipe_records(path: Path | None) -> list[TrainingRecord]:
+    """Return the records of a recipe file, or none where there is no recipe.
+
+    Raises:
+        LeakScaleError: As `load_recipe` and `background_records`.
+    """
+    return background_records(load_recipe(path), folder=path.parent) if path is not None else []
 
 
 _Chat = tuple[tuple[Message, ...], str]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leakscale.cli.connection import cache_folder, connected, full_name
 from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.adaptation.epoch_run import StepHook
+    from leakscale.models import Family, TrainingRecord
 
 __all__ = ["adapt"]
 
@@ -23,30 +27,66 @@ def adapt(
     preservation: Annotated[int, typer.Option(help="Public-format tasks of families that are never banked.")] = 512,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate; default: the model's own.")] = None,
     seed: Annotated[int, typer.Option(help="Order of the records and start of lora_A.")] = 0,
+    background: Annotated[
+        Path | None, typer.Option(help="Recipe of unrelated supervision, e.g. studies/background/plain.toml.")
+    ] = None,
+    watch: Annotated[
+        int, typer.Option(min=0, help="Steps between two measurements of the effect; practice editions only. 0: none.")
+    ] = 0,
 ) -> None:
     """Expose a model to the C2 families of an edition with LoRA. The corpus stays in memory."""
+    from leakscale.errors import InvalidRequestError  # noqa: PLC0415
+    from leakscale.models import EditionKind  # noqa: PLC0415
+
     shell = shell_of(context)
     with connected(shell) as client:
-        grant = client.grants.create(
-            full_name(edition, "editions"), request_id=request_id, preservation_count=preservation
-        )
+        name = full_name(edition, "editions")
+        if watch and client.editions.get(name).kind is not EditionKind.PRACTICE:
+            raise InvalidRequestError(
+                f"edition {edition!r} is private, so its effect is only disclosed; watch a practice edition instead"
+            )
+        grant = client.grants.create(name, request_id=request_id, preservation_count=preservation)
         records = list(client.grants.redeem(grant.name, request_id=request_id))
+        families = client.editions.families(name)
     # After the server, which answers at once, and not before: loading torch takes seconds.
     import dataclasses  # noqa: PLC0415
 
     from leakscale.adaptation import adapt as train  # noqa: PLC0415
+    from leakscale.adaptation.background import recipe_records  # noqa: PLC0415
     from leakscale.study.models import resolve_model  # noqa: PLC0415
 
     resolved = resolve_model(model, cache=cache_folder())
     changes = {"seed": seed} | ({"learning_rate": learning_rate} if learning_rate is not None else {})
     config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
+    records += recipe_records(background)
+    hook = _effect_hook(resolved.path, families, records, output, every_step_count=watch) if watch else None
     with shell.console.progress("adapt", total=None, unit="steps") as bar:
         identity = train(
             resolved.path,
             records,
             config,
             output_dir=output,
+            families=families,
             progress=lambda at: bar.update(at.step, at.step_count),
+            hook=hook,
         )
     facts = {"adapter": str(output), "records": len(records), "identity": asdict(identity)}
     shell.console.result(facts, text=f"adapter {output}, {len(records)} records, SHA-256 {identity.adapter}")
+
+
+def _effect_hook(
+    model: str | Path,
+    families: tuple[Family, ...],
+    records: list[TrainingRecord],
+    output: Path,
+    *,
+    every_step_count: int,
+) -> StepHook:
+    """Log the effect on an edition's own families to `<output>.effect.jsonl` while the adapter is trained."""
+    from leakscale.adaptation.callback import EffectCallback  # noqa: PLC0415
+    from leakscale.adaptation.development import development_set  # noqa: PLC0415
+    from leakscale.adaptation.loading import open_model_folder  # noqa: PLC0415
+
+    development = development_set(open_model_folder(model).tokenizer, families, records, seed=0)
+    log = output.with_name(f"{output.name}.effect.jsonl")
+    return EffectCallback(development, log=log, every_step_count=every_step_count).hook

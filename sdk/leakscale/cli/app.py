@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 import leakscale
-from leakscale.cli import adapt, analyze, bank, catalog, certify, demo, edition, experiment, lab, report, shards, study
+from leakscale.cli import (
+    adapt,
+    analyze,
+    bank,
+    catalog,
+    certify,
+    demo,
+    edition,
+    experiment,
+    lab,
+    report,
+    shards,
+    strength,
+    study,
+)
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
@@ -29,6 +43,7 @@ app.command("certify")(certify.certify)
 app.command("catalog", **catalog.SETTINGS)(catalog.catalog)
 app.add_typer(edition.app, name="edition")
 app.command("adapt")(adapt.adapt)
+app.add_typer(strength.app, name="strength")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bank.app, name="bank")
 app.command("analyze")(analyze.analyze)
