@@ -163,6 +163,17 @@ def test_shapes_may_lie_beside_the_study_file(tmp_path: Path) -> None:
     assert shapes[1].source == "python/prefix.toml"
 
 
+def test_background_of_a_recipe_is_trained_on(tmp_path: Path, summary: dict[str, Any]) -> None:
+    """A study says what unrelated supervision its model had; the records are the recipe's beside the grant's."""
+    (tmp_path / "own.toml").write_text('format = 1\nseed = 1\n[[source]]\nkind = "arithmetic"\ncount = 5\n')
+    change = ('source = "tiny"', 'source = "tiny"\nbackground = "own.toml"')
+
+    found = demo_here("--study", str(write_study(tmp_path / "s.toml", change)), "--out", str(tmp_path / "run"))
+
+    assert found == 0
+    assert read(tmp_path / "run")["counts"]["training_records"] == summary["counts"]["training_records"] + 5
+
+
 def test_a_model_without_a_chat_template_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A prompt of our own making would measure something else."""
     import shutil

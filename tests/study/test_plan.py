@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from leakscale.adaptation import AdaptationConfig
+from leakscale.adaptation.background import recipe_records
 from leakscale.cli.entry import run
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import Ring
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import StudyShapes, load_studies, load_study
@@ -58,7 +59,7 @@ def test_the_paper_study_has_the_papers_numbers() -> None:
     assert [each.model for each in needs] == ["Qwen/Qwen3-4B-Instruct-2507", "google/gemma-4-31B-it"]
     assert {(each.family_count, each.shape_count, each.bank_count) for each in needs} == {(2048, 64, 4)}
     assert plan_to_dict(needs)["generations"] == 262_144
-    exposed = [each for each in needs[0].records if each.source != "preservation"]
+    exposed = needs[0].records[:2]
     assert [(each.physical_count, each.epoch_count) for each in exposed] == [(1024, 32_768)] * 2
 
 
@@ -105,6 +106,43 @@ def test_rings_multiply_banks_and_generations(tmp_path: Path) -> None:
 
     assert needs.rings == tuple(Ring)
     assert (needs.bank_count, needs.case_count) == (12, 3 * 128)
+
+
+def test_background_is_counted_from_its_recipe(tmp_path: Path) -> None:
+    """Unrelated supervision is most of a large corpus's tokens; a plan without it is no plan."""
+    (tmp_path / "own.toml").write_text('format = 1\nseed = 1\n[[source]]\nkind = "words"\ncount = 5\n')
+    study = load_study(
+        write_study(tmp_path / "study.toml", ('source = "tiny"', 'source = "tiny"\nbackground = "own.toml"'))
+    )
+    recipe = StudyShapes(catalog_folder(), beside=tmp_path).background(study)
+    families = [sketch_family(shape) for shape in StudyShapes(catalog_folder()).read(study)]
+
+    needs = plan_study(study, domain_count=2, tokens=counted_by_characters(RATES, families, recipe_records(recipe)))
+
+    assert recipe == tmp_path / "own.toml"
+    background = needs.records[-1]
+    assert (background.source, background.epoch_count) == ("background", 5)
+    assert 10 < background.tokens < 200
+    assert "background" in plan_text([needs])
+    assert "background" not in plan_text([small_needs(tmp_path)])
+
+
+def test_a_recipe_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """Before anything is certified."""
+    study = load_study(
+        write_study(tmp_path / "study.toml", ('source = "tiny"', 'source = "tiny"\nbackground = "gone.toml"'))
+    )
+
+    with pytest.raises(NotFoundError, match=r"recipe 'gone\.toml'"):
+        StudyShapes(catalog_folder(), beside=tmp_path).background(study)
+
+
+def test_planned_disk_is_what_a_run_leaves(finished: Path, small_study: Path) -> None:
+    """Never less than the banks take, and not a multiple: sampled attempts are larger than exact ones."""
+    needs = plan_study(load_study(small_study), domain_count=2, tokens=TOKENS)
+    written = sum(path.stat().st_size for path in (finished / "banks").iterdir())
+
+    assert written <= needs.disk_bytes["banks"] <= 3 * written
 
 
 def test_without_rates_there_are_no_hours(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ def demo(
     console = shell_of(context).console
     path = study_file or studies_folder() / "demo.toml"
     study = load_study(path, model_id=model_id).with_overrides(seed=seed, model=model)
-    shapes = StudyShapes(catalog_folder(), beside=path.parent).read(study)
+    files = StudyShapes(catalog_folder(), beside=path.parent)
+    shapes, background = files.read(study), files.background(study)
     console.note(f"study {study.name}, seed {study.seed}: loading the model")
     from leakscale.study.models import resolve_model  # noqa: PLC0415 - loads torch, which a typo need not wait for
 
@@ -61,7 +62,14 @@ def demo(
         if directory.previous is not None:
             console.note(f"the finished run that was there is now {directory.previous}")
         outcome = _run(
-            console, study, directory, shapes, model=resolved, backend=backend, rerun_command=_rerun_command(sys.argv)
+            console,
+            study,
+            directory,
+            shapes,
+            background=background,
+            model=resolved,
+            backend=backend,
+            rerun_command=_rerun_command(sys.argv),
         )
         lines = _closing_lines(directory, outcome.summary)
     console.result(
@@ -77,6 +85,7 @@ def _run(
     directory: StudyDirectory,
     shapes: list[ShapeFile],
     *,
+    background: Path | None,
     model: ResolvedModel,
     backend: SandboxBackend,
     rerun_command: str,
@@ -99,6 +108,7 @@ def _run(
             model=model,
             watcher=console,
             rerun_command=rerun_command,
+            background=background,
         )
 
 

