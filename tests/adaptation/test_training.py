@@ -7,10 +7,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from leakscale.adaptation import AdaptationConfig, AdaptProgress, adapt, read_completion
+from leakscale.adaptation.corpus import EXPOSED_SOURCES
 from leakscale.adaptation.epoch_run import learning_rate
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError
 from leakscale.models import TrainingRecord, TrainingSource
@@ -65,6 +67,28 @@ def test_killed_run_resumes_at_a_step_with_identical_tensors(
     assert read_completion(output) == read_completion(adapter)
     assert sorted(file.name for file in output.iterdir()) == sorted(file.name for file in adapter.iterdir())
     assert not output.with_name("resumed.partial").exists()
+
+
+def test_twenty_steps_are_eight_and_twelve_bit_for_bit(base_model: Path, a_record: Build, tmp_path: Path) -> None:
+    """Another order of the records, or a rate that starts again, would show in every tensor; in gradient accumulation
+    too, where a step has two passes."""
+    records = [a_record(number, source=source) for number in range(5) for source in sorted(EXPOSED_SOURCES)]
+    config = AdaptationConfig(learning_rate=3e-3, repeat_count=8, batch_size=4, micro_batch_size=3)
+
+    def interrupt(progress: AdaptProgress) -> None:
+        if progress.step == 9:  # the checkpoint of step eight is written, that of step nine is not
+            raise KeyboardInterrupt
+
+    adapt(base_model, records, config, output_dir=tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        adapt(base_model, records, config, output_dir=tmp_path / "two", progress=interrupt, checkpoint_interval_s=0)
+    steps: list[int] = []
+    adapt(base_model, records, config, output_dir=tmp_path / "two", progress=lambda at: steps.append(at.step))
+
+    assert steps == list(range(9, 21))
+    whole, two = (tmp_path / name / "adapter_model.safetensors" for name in ("whole", "two"))
+    assert whole.read_bytes() == two.read_bytes()
+    assert read_completion(tmp_path / "whole") == read_completion(tmp_path / "two")
 
 
 def test_unfinished_run_of_another_config_is_refused(
@@ -210,3 +234,31 @@ def test_learning_rate_warms_up_and_falls_to_a_twentieth() -> None:
     assert rates[0] == 0.25
     assert max(rates) == rates[3] == 0.97
     assert rates[-1] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"lora_rank": 0}, "lora_rank is below 1"),
+        ({"batch_size": 0}, "batch_size is below 1"),
+        ({"micro_batch_size": -1}, "micro_batch_size is below 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is no rate"),
+        ({"dtype": "int4"}, "dtype is not one of auto, float32, bfloat16"),
+        ({"device": "tpu"}, "device is not one of"),
+        ({"attention": "flash"}, "attention is not one of sdpa, eager"),
+    ],
+)
+def test_setting_out_of_its_range_is_refused_by_name(fields: dict[str, Any], rule: str) -> None:
+    """Before a model is loaded, and in words that name the setting."""
+    with pytest.raises(InvalidRequestError, match=rule):
+        AdaptationConfig(**fields)
+
+
+def test_automatic_settings_are_resolved_before_they_are_recorded(adapter: Path) -> None:
+    """A record that says `auto` would not say what was computed in."""
+    completion = read_completion(adapter)
+
+    assert completion.config["device"] in ("cpu", "cuda")
+    assert completion.config["dtype"] in ("float32", "bfloat16")
+    assert completion.environment["dtype"] == completion.config["dtype"]
+    assert completion.environment["libraries"]["torch"]
