@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from leakscale.errors import InvalidRequestError
-from leakscale.inference.agreement import chi_square
+from leakscale.cli.entry import run
+from leakscale.cli.exits import ExitCode
+from leakscale.errors import ConflictError, InvalidRequestError
+from leakscale.inference import BankFiles, Mode, answer_bank
+from leakscale.inference.agreement import chi_square, compare_banks
+
+from .builders import FakeEngine, a_question, write_bank
 
 
 def some_laws(rng: np.random.Generator, question_count: int, concentration: float) -> np.ndarray:
@@ -55,3 +62,58 @@ def test_laws_and_counts_of_different_shape_are_refused(laws: list[list[float]],
     """They are not of the same bank."""
     with pytest.raises(InvalidRequestError, match="give one row a question to both"):
         chi_square(laws, counts)
+
+
+def an_answered_bank(stem: Path, mode: Mode, *, bank_seed: int = 0, first: int = 0) -> BankFiles:
+    """Answer forty questions with an engine whose exact laws are .1, .2, .3, .4, and whose samples are flat."""
+    files = BankFiles.of(stem)
+    bank = write_bank(files.plan, map(a_question, range(first, first + 40)), draw_count=32, bank_seed=bank_seed)
+    answer_bank(bank, FakeEngine(mode), files)
+    return files
+
+
+def test_draws_of_another_seed_agree_with_the_laws(tmp_path: Path) -> None:
+    """What two runs of one model have in common is the law, not the draws."""
+    exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
+    drawn = an_answered_bank(tmp_path / "drawn", Mode.EXACT_GUIDED, bank_seed=9)
+
+    found = compare_banks(exact, drawn)
+
+    assert found.p_value > 1e-4
+    assert sum(found.observed) == 40 * 32
+
+
+def test_draws_of_another_model_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command says so, and a script sees it in the exit code."""
+    an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
+    an_answered_bank(tmp_path / "drawn", Mode.SAMPLED_GUIDED)
+
+    code = run(["bank", "compare", str(tmp_path / "exact"), str(tmp_path / "drawn")])
+    agreeing = run(["bank", "compare", str(tmp_path / "exact"), str(tmp_path / "exact")])
+
+    assert (code, agreeing) == (ExitCode.NEGATIVE, ExitCode.OK)
+    assert "were not drawn from the exact laws" in capsys.readouterr().out
+
+
+def test_free_draws_are_held_against_the_conditional_law(tmp_path: Path) -> None:
+    """Malformed answers are not drawn from any law over the four, and are not counted."""
+    exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
+    drawn = an_answered_bank(tmp_path / "drawn", Mode.SAMPLED_FREE)
+
+    found = compare_banks(exact, drawn)
+
+    assert sum(found.observed) < 40 * 32
+    assert found.expected[0] / sum(found.expected) == pytest.approx(1 / sum(np.exp([0, -1, -2, -3])))
+
+
+def test_banks_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
+    """Laws of other questions, or no laws at all."""
+    exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
+    sampled = an_answered_bank(tmp_path / "sampled", Mode.SAMPLED_GUIDED)
+    other = an_answered_bank(tmp_path / "other", Mode.SAMPLED_GUIDED)
+    other.plan.write_bytes(other.plan.read_bytes().replace(b"c" * 64, b"d" * 64))
+
+    with pytest.raises(InvalidRequestError, match="holds no laws"):
+        compare_banks(sampled, exact)
+    with pytest.raises(ConflictError, match="do not ask the same questions"):
+        compare_banks(exact, other)

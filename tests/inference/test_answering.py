@@ -31,6 +31,7 @@ from leakscale.inference import (
 )
 from leakscale.inference.engines import Check
 from leakscale.inference.engines.exact import ExactEngine
+from leakscale.models import Ring
 
 from .builders import FakeEngine, a_question, write_bank
 
@@ -274,6 +275,42 @@ def test_exact_mode_draws_as_often_as_the_distribution_says(tmp_path: Path) -> N
     found = [counts[answer] for answer in bank.question(0).answers]
     expected = [4000 * probability for probability in (0.1, 0.2, 0.3, 0.4)]
     assert sum((one - other) ** 2 / other for one, other in zip(found, expected, strict=True)) < 25.9
+
+
+def test_more_draws_leave_the_first_ones_as_they_were(tmp_path: Path) -> None:
+    """Draw d is a function of its own identity, so a bank can be enlarged without being another experiment."""
+    texts = []
+    for count in (4, 32):
+        files = BankFiles.of(tmp_path / str(count))
+        bank = write_bank(files.plan, map(a_question, range(5)), draw_count=count)
+        answer_bank(bank, FakeEngine(Mode.EXACT_GUIDED), files)
+        texts.append({(each.family_id, each.draw): each.text for each in files.read_results()})
+
+    assert texts[0] == {key: text for key, text in texts[1].items() if key[1] < 4}
+
+
+def test_another_bank_seed_draws_other_answers(tmp_path: Path) -> None:
+    """Base and adapted banks share a seed on purpose; two banks that must differ, do."""
+    texts = []
+    for seed in (1, 2):
+        files = BankFiles.of(tmp_path / str(seed))
+        bank = write_bank(files.plan, map(a_question, range(20)), bank_seed=seed)
+        answer_bank(bank, FakeEngine(Mode.EXACT_GUIDED), files)
+        texts.append([result.text for result in files.read_results()])
+
+    assert texts[0] != texts[1]
+
+
+def test_a_family_in_two_rings_is_two_questions(tmp_path: Path) -> None:
+    """How much transfers to a reworded form is read off draws with seeds of their own."""
+    files = BankFiles.of(tmp_path / "bank")
+    asked = [a_question(place, family_id="f-01", ring=ring) for place, ring in enumerate((Ring.R0, Ring.R1))]
+
+    answer_bank(write_bank(files.plan, asked, draw_count=2), FakeEngine(), files)
+
+    assert [(each.ring, each.draw) for each in files.read_results()] == [
+        (Ring.R0, 0), (Ring.R0, 1), (Ring.R1, 0), (Ring.R1, 1),
+    ]  # fmt: skip
 
 
 def test_bank_killed_at_twenty_random_points_is_answered_exactly_once(tmp_path: Path) -> None:

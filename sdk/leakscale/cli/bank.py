@@ -1,4 +1,4 @@
-"""`leakscale bank`: answer a bank with a model, submit it, seal it."""
+"""`leakscale bank`: answer a bank with a model, submit it, seal it; hold answers against exact laws."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Annotated
 import typer
 
 from leakscale.cli.connection import cache_folder, connected
+from leakscale.cli.exits import ExitCode
+from leakscale.cli.shards import parse_options
 from leakscale.cli.shell import shell_of
 
 __all__ = ["app"]
+
+_P_VALUE_MIN = 1e-4
+"""Below this the answers are not from those laws; one right sampler in ten thousand is told so."""
 
 app = typer.Typer(help="Answer the banks of an experiment.", no_args_is_help=True)
 
@@ -22,40 +27,83 @@ def answer(
     context: typer.Context,
     name: Name,
     model: Annotated[str, typer.Option(help="tiny, smollm2, a folder, or a Hugging Face id.")],
-    log: Annotated[Path, typer.Option(help="Append-only file; run again with the same one to go on.")],
+    files: Annotated[
+        Path,
+        typer.Option("--files", "--log", help="Where its files go, without endings; run again with the same to go on."),
+    ],
     adapter: Annotated[Path | None, typer.Option(help="Adapter folder of an adapted bank.")] = None,
+    engine: Annotated[str, typer.Option(help="exact, transformers, openai or ray.")] = "exact",
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Option of the engine; may be repeated."),
+    ] = None,
 ) -> None:
     """Answer every case of a bank, submit the answers and seal it."""
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
     from leakscale.models import ModelState  # noqa: PLC0415
 
     shell = shell_of(context)
+    given = parse_options(options or [])
     with connected(shell) as client:
         bank = client.banks.get(name)
         if (bank.state is ModelState.ADAPTED) != (adapter is not None):
             word = "needs" if adapter is None else "takes no"
             raise InvalidRequestError(f"bank {name!r} is of the {bank.state.value} model and {word} --adapter")
-        experiment = client.experiments.get("/".join(name.split("/")[:2]))
-        public = client.editions.families(experiment.plan.edition, ring=bank.ring)
+        plan = client.experiments.get("/".join(name.split("/")[:2])).plan
+        public = client.editions.families(plan.edition, ring=bank.ring)
         families = [family for family in public if family.domain is bank.domain]
         # After the server has answered: loading torch takes seconds.
-        from leakscale.inference import draw_answers, measure_bank  # noqa: PLC0415
+        from leakscale.inference import BankFiles, answer_bank, open_engine  # noqa: PLC0415
+        from leakscale.inference.freezing import freeze_bank  # noqa: PLC0415
         from leakscale.study.models import resolve_model  # noqa: PLC0415
 
-        with shell.console.progress("answer", total=len(families), unit="families") as bar:
-            choices = measure_bank(
-                resolve_model(model, cache=cache_folder()).path,
-                families,
-                adapter=adapter,
-                bank_seed=experiment.plan.bank_seed,
-                log=log,
-                progress=lambda at: bar.update(at.done_count, at.family_count),
-            )
-        answers = draw_answers(choices, bank_seed=experiment.plan.bank_seed, draw_count=experiment.plan.draw_count)
-        client.banks.submit(name, answers)
+        path, stem = (
+            resolve_model(model, cache=cache_folder()).path,
+            BankFiles.of(files.with_name(files.name.removesuffix(".jsonl"))),
+        )
+        frozen = freeze_bank(stem.plan, families, model=path, bank_seed=plan.bank_seed, draw_count=plan.draw_count)
+        opened = open_engine(engine, model=path, adapter=adapter, options=given)
+        with shell.console.progress("answer", total=frozen.case_count, unit="answers") as bar:
+            binding = answer_bank(frozen, opened, stem, progress=lambda at: bar.update(at.done_count, at.case_count))
+        client.banks.submit(name, stem.read_answers())
         receipt = client.banks.seal(name)
-    facts = {"bank": name, "cases": receipt.case_count, "answers_digest": receipt.answers_digest.hex()}
+    facts = {
+        "bank": name,
+        "mode": opened.mode.value,
+        "cases": receipt.case_count,
+        "attempts": binding.attempt_count,
+        "answers_digest": receipt.answers_digest.hex(),
+        "results_digest": binding.results,
+        "attempts_digest": binding.attempts,
+    }
     shell.console.result(facts, text=f"{name} sealed: {receipt.case_count} cases, {receipt.answers_digest.hex()}")
+
+
+@app.command("compare")
+def compare(
+    context: typer.Context,
+    exact: Annotated[Path, typer.Argument(help="Files of a bank answered by the engine exact, without endings.")],
+    drawn: Annotated[Path, typer.Argument(help="Files of the same families answered by any engine.")],
+) -> None:
+    """Test whether the answers of one bank were drawn from the exact laws of another; exit code 1 where not."""
+    from leakscale.inference import BankFiles  # noqa: PLC0415
+    from leakscale.inference.agreement import compare_banks  # noqa: PLC0415
+
+    found = compare_banks(BankFiles.of(exact), BankFiles.of(drawn))
+    agrees = found.p_value >= _P_VALUE_MIN
+    facts = {
+        "agrees": agrees,
+        "chi_square": found.statistic,
+        "degrees_of_freedom": found.degrees_of_freedom,
+        "p_value": found.p_value,
+        "expected": list(found.expected),
+        "observed": list(found.observed),
+    }
+    verdict = "agree with" if agrees else "were not drawn from"
+    law = f"chi-square {found.statistic:.2f} on {found.degrees_of_freedom}, p = {found.p_value:.3g}"
+    shell_of(context).console.result(facts, text=f"the answers {verdict} the exact laws: {law}")
+    if not agrees:
+        raise typer.Exit(ExitCode.NEGATIVE)
 
 
 @app.command("show")

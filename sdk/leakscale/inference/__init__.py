@@ -12,7 +12,6 @@ Source: LeakScale B (choice interface), E.6, E.7 and F (evaluation banks and the
 
 from leakscale.inference.answering import BankProgress, answer_bank
 from leakscale.inference.attempts import Attempt, Mode, Outcome
-from leakscale.inference.bank import AnswerProgress, FamilyChoice, draw_answers, measure_bank
 from leakscale.inference.binding import BankFiles, Binding, verify_bank
 from leakscale.inference.cases import Case, FrozenBank, Question
 from leakscale.inference.engines import Engine, PreflightReport, open_engine
@@ -20,7 +19,6 @@ from leakscale.inference.results import TerminalResult
 from leakscale.inference.trie import ChoiceDistribution
 
 __all__ = [
-    "AnswerProgress",
     "Attempt",
     "BankFiles",
     "BankProgress",
@@ -28,7 +26,6 @@ __all__ = [
     "Case",
     "ChoiceDistribution",
     "Engine",
-    "FamilyChoice",
     "FrozenBank",
     "Mode",
     "Outcome",
@@ -36,8 +33,6 @@ __all__ = [
     "Question",
     "TerminalResult",
     "answer_bank",
-    "draw_answers",
-    "measure_bank",
     "open_engine",
     "verify_bank",
 ]

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import ConflictError, InvalidRequestError
+from leakscale.inference.attempts import Mode
+from leakscale.inference.binding import BankFiles
+from leakscale.inference.cases import FrozenBank
+from leakscale.inference.journal import read_header
 
-__all__ = ["Agreement", "chi_square"]
+__all__ = ["Agreement", "chi_square", "compare_banks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,43 @@ def chi_square(laws: Sequence[Sequence[float]], counts: Sequence[Sequence[int]])
         expected=tuple(expected.tolist()),
         observed=tuple(observed.tolist()),
     )
+
+
+def compare_banks(exact: BankFiles, drawn: BankFiles) -> Agreement:
+    """Test whether one bank's answers were drawn from the laws that another run computed for the same questions.
+
+    Answers of a guided mode are held against the guided laws. Of an answer that nothing forced, what is well-formed is
+    held against the conditional law; how often it is well-formed, `ChoiceDistribution.valid_mass` says.
+
+    Args:
+        exact: Answered by the engine `exact`.
+        drawn: The same families, answered by any engine; with another bank seed, if it likes.
+
+    Raises:
+        ConflictError: If the two do not ask the same questions.
+        InvalidRequestError: If `exact` holds no laws.
+        NotFoundError: If a file is missing.
+    """
+    own, other = FrozenBank(exact.plan), FrozenBank(drawn.plan)
+    if (own.families, own.tokenizer, own.template) != (other.families, other.tokenizer, other.template):
+        raise ConflictError(
+            f"'{exact.plan}' and '{drawn.plan}' do not ask the same questions; compare banks of one model"
+        )
+    is_guided = Mode(read_header(drawn.results)["mode"]) in {Mode.EXACT_GUIDED, Mode.SAMPLED_GUIDED}
+    laws: dict[int, tuple[float, ...]] = {}
+    for attempt in exact.read_attempts():
+        if attempt.distribution is not None:
+            law = attempt.distribution.guided if is_guided else attempt.distribution.conditional
+            laws[attempt.case // own.draw_count] = law
+    if not laws:
+        raise InvalidRequestError(f"'{exact.attempts}' holds no laws; answer that bank with the engine 'exact'")
+    counts = {question: [0] * len(law) for question, law in laws.items()}
+    for result in drawn.read_results():
+        index = result.case // other.draw_count
+        answers = other.question(index).answers
+        if index in counts and result.text in answers:
+            counts[index][answers.index(result.text)] += 1
+    return chi_square(list(laws.values()), [counts[index] for index in laws])
 
 
 def _inverse_on_range(covariance: np.ndarray) -> tuple[np.ndarray, int]:

@@ -76,7 +76,7 @@ def open_engine(
 
     Args:
         name: One of `ENGINES`.
-        model: Folder or Hugging Face id; for `openai`, the name under which the endpoint serves the model.
+        model: Folder or Hugging Face id.
         adapter: Folder of a completed adapter, or None for the base state.
         options: Fields of the engine's own options, e.g. `LocalOptions` or `EndpointOptions`.
 

@@ -46,6 +46,8 @@ class EndpointOptions:
 
     url: str
     """Base of the API, e.g. `http://localhost:8000/v1`."""
+    served_model: str | None = None
+    """Name under which the endpoint serves the base model, where it is not the model's own."""
     served_adapter: str | None = None
     """Name under which the endpoint serves the model with the adapter; None for the base state."""
     prompts: str = "tokens"
@@ -84,8 +86,8 @@ class EndpointEngine:
         """
         _check(options, adapter)
         self._options = options
-        self.base_name = model
-        self.served_name = options.served_adapter or model
+        self.base_name = options.served_model or model
+        self.served_name = options.served_adapter or self.base_name
         self._tiers = (options.tokens_max, options.tokens_max_second)
         self._transport = HttpTransport(
             options.url,
@@ -97,7 +99,7 @@ class EndpointEngine:
         digest, self.strength = (None, 1.0) if adapter is None else _adapter(adapter)
         self.identity: Mapping[str, str | int | float | None] = {
             "engine": "openai",
-            "served_model": model,
+            "served_model": self.base_name,
             "served_adapter": options.served_adapter,
             "adapter": digest,
             "prompts": options.prompts,
