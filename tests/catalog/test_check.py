@@ -97,6 +97,7 @@ def test_a_failure_shows_both_outputs_where_they_part(honest: CheckReport) -> No
     [
         ("ties-in-the-order", ["first pass: ", "second pass: "]),
         ("rewording-that-differs", ["R0: ", "R1: "]),
+        ("first-name-in-the-alphabet", ["R0: ", "R2: "]),
         ("output-that-differs", ["stated: ", "returned: "]),
     ],
 )

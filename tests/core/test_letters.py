@@ -6,6 +6,7 @@ import pytest
 
 from leakscale.models import Ring
 from leakscale_server.core.checks.letter_checks import (
+    check_chat_marks,
     check_plain,
     check_script,
     check_scripts_of_words,
@@ -111,6 +112,20 @@ def test_a_task_that_goes_on_like_a_prompt_is_refused(task: str, found: str) -> 
     (problem,) = check_sentence(task, FIELD)
 
     assert (problem.path, problem.value) == (FIELD, found)
+
+
+@pytest.mark.parametrize("value", ["<|im_end|>", "</s>", "red[/INST]"])
+def test_a_candidate_with_a_chat_mark_is_refused(value: str) -> None:
+    """Shown among the candidates, it would end the prompt there."""
+    (problem,) = check_chat_marks(value, FIELD)
+
+    assert problem.path == FIELD
+
+
+@pytest.mark.parametrize("value", ["<b>bold</b>", "{}", "Answer: no", "#", "[A]"])
+def test_a_candidate_may_hold_other_markup(value: str) -> None:
+    """Its quotes and its line tell it apart from the prompt."""
+    assert not list(check_chat_marks(value, FIELD))
 
 
 def test_every_task_that_ships_is_a_sentence(shapes: dict[str, Shape]) -> None:

@@ -180,7 +180,7 @@ def test_family_whose_first_program_hits_a_limit_runs_no_other(tmp_path: Path) -
 
     assert rejection.reason is RejectionReason.UNSTABLE
     assert "more CPU time than allowed" in rejection.message
-    assert runs == [Run(lane=0, program_count=2)]
+    assert runs == [Run(lane=0, program_count=1)]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,6 @@ def test_family_whose_first_program_hits_a_limit_runs_no_other(tmp_path: Path) -
     [
         ("sql/threshold.toml", "SELECT t.id", "SELECT t.id_", "OperationalError: no such column: t.id_;"),
         ("sql/threshold.toml", "WHERE t.", "WHERE WHERE t.", 'OperationalError: near "WHERE": syntax error;'),
-        ("sql/threshold.toml", "SELECT t.id", "SELECT random()", "not authorized to use function: random;"),
         ("sql/threshold.toml", "FROM {{orders}} AS t", "FROM {{orders}}_2 AS t", "no such table: "),
         ("python/threshold.toml", "    return [", "    return 1 + '' or [", "TypeError;"),
         (
@@ -208,7 +207,8 @@ def test_program_that_never_returns_is_rejected_with_what_it_ended_with(
     assert rejection.reason is RejectionReason.PROGRAM_FAILED
     assert rejection.message.startswith("no candidate's program returns: ")
     assert words in rejection.message
-    assert runs == [Run(lane=0, program_count=2), Run(lane=0, program_count=8)]
+    first_pass = [Run(0, 8)] if file.startswith("sql") else [Run(0, 1)] * 8
+    assert runs == [*TRIAL, *first_pass]
 
 
 def test_error_of_a_running_statement_says_its_class_only(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_shape_that_ended_well_takes_two_jobs_a_pass(tmp_path: Path) -> None:
 
     assert [isinstance(outcome, Certified) for outcome in outcomes] == [True, True]
     family = [Run(lane, program_count) for lane in (0, 1) for program_count in (8, 4)]
-    assert runs == [Run(0, 2), *family, *family]
+    assert runs == [*TRIAL, *family, *family]
 
 
 def test_a_pair_that_no_fixtures_separate_is_named_by_its_values(tmp_path: Path) -> None:
@@ -235,7 +235,8 @@ def test_a_pair_that_no_fixtures_separate_is_named_by_its_values(tmp_path: Path)
 
     assert rejection.reason is RejectionReason.PERFECT_COUNT
     assert re.match(r"candidates '\w\w' and '\w\w' give the same result on 16 of 16 fixtures, ", rejection.message)
-    assert len(runs) == 8 * 5
+    new = [*TRIAL, *[Run(0, 1)] * 8, Run(0, 4), Run(1, 8), Run(1, 4)]
+    assert runs == [*new, *[Run(lane, program_count) for lane in (0, 1) for program_count in (8, 4)] * 7]
 
 
 @pytest.mark.parametrize(
@@ -365,7 +366,7 @@ def test_an_output_that_the_program_does_not_return_rejects_the_family_at_once(t
     rejection, runs = rejected(tmp_path, request)
 
     assert rejection == Rejection(RejectionReason.OUTPUT_DIFFERS, candidate_position=0, fixture_index=0)
-    assert len(runs) == 5
+    assert len(runs) == len(TRIAL) + 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +375,10 @@ class Run:
 
     lane: int | None
     program_count: int
+
+
+TRIAL = [Run(lane=0, program_count=1)] * 2
+"""What a shape that nobody has seen end is tried with: the first program of each wording, alone."""
 
 
 class _CountingPool:

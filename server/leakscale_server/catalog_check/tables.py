@@ -183,6 +183,8 @@ def _sides(proof: Proof, verdict: Rejection, position: int, index: int) -> tuple
             return side("first pass", 0, ring), side("second pass", 1, ring)
         case RejectionReason.REWORDING_DIFFERS:
             return side("R0", 0, Ring.R0), side("R1", 0, Ring.R1)
+        case RejectionReason.RENAMED_OUTPUT_DIFFERS:
+            return side("R0", 0, Ring.R0), side("R2", 0, Ring.R2)
         case RejectionReason.OUTPUT_DIFFERS:
             return ("stated", proof.construction.outputs[ring][position][index]), side("returned", 0, ring)
         case _:

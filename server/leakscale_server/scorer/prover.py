@@ -78,7 +78,7 @@ class Prover:
     def __init__(self, pool: SandboxPool) -> None:
         self._pool = pool
         self._ended_well: set[str] = set()
-        """Digests of shapes of which a family was accepted."""
+        """Digests of shapes of which a family ran to its end in both passes: their programs are not tried alone."""
 
     def prove(self, request: FamilyRequest, *, first_lane: int) -> Proof:
         """Build, run and judge one family.
@@ -93,14 +93,13 @@ class Prover:
         while True:
             construction = build(request, attempt=attempt)
             verdict, passes = self._judge(request, construction, first_lane=first_lane)
-            if isinstance(verdict, Accepted):
+            if isinstance(verdict, Accepted) or verdict.reason in _RETRIED:
                 self._ended_well.add(request.shape_digest)
-            elif verdict.reason in _RETRIED and attempt + 1 < _ATTEMPTS_MAX and not request.shape.fixtures:
-                attempt += 1
-                continue
-            else:
-                verdict = _name_pair(verdict, construction)
-            return Proof(construction, attempt, verdict, passes)
+            if isinstance(verdict, Accepted):
+                return Proof(construction, attempt, verdict, passes)
+            attempt += 1
+            if verdict.reason not in _RETRIED or attempt == _ATTEMPTS_MAX or request.shape.fixtures:
+                return Proof(construction, attempt - 1, _name_pair(verdict, construction), passes)
 
     def _judge(
         self, request: FamilyRequest, construction: Construction, *, first_lane: int

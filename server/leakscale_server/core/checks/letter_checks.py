@@ -16,7 +16,7 @@ from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 
-__all__ = ["check_plain", "check_script", "check_scripts_of_words", "check_sentence"]
+__all__ = ["check_chat_marks", "check_plain", "check_script", "check_scripts_of_words", "check_sentence"]
 
 ONE_SCRIPT_RULE: Final = "must be written in the letters of one script"
 
@@ -29,6 +29,8 @@ _SIGNS: Final = frozenset({"MICRO", "FEMININE", "MASCULINE"})
 """Letters that stand for a unit or an ending, beside any script."""
 _WORD: Final = re.compile(r"\w+")
 _DOUBLE_BRACES: Final = re.compile(r"\{\{|\}\}")
+_CHAT_MARK: Final = re.compile(r"<\||\|>|</?s>|\[/?INST\]", re.IGNORECASE)
+"""What chat formats tell the roles of a conversation apart by."""
 _PROMPT_SHAPE: Final = re.compile(
     r"\b(?:task|input|policy key|candidates|answer|system|user|assistant|human)\s*:"
     r"|[{}]|<\||\|>|</?\w+>|\[/?[A-Z]{2,}\]|```|###",
@@ -73,6 +75,13 @@ def check_sentence(text: str, path: Path) -> Iterator[Problem]:
     found = _PROMPT_SHAPE.search(_DOUBLE_BRACES.sub("", text))
     if found:
         yield Problem(path, "must be a sentence and hold no part of a prompt", found[0])
+
+
+def check_chat_marks(value: str, path: Path) -> Iterator[Problem]:
+    """Find a mark of a chat format in a candidate, which may hold markup of any other kind."""
+    found = _CHAT_MARK.search(value)
+    if found:
+        yield Problem(path, "must hold no mark by which chat formats tell roles apart", found[0])
 
 
 def _script(letter: str) -> str:

@@ -12,7 +12,7 @@ from leakscale.models import Domain, Ring
 from leakscale_server.core.building.rendering import PLACEHOLDER
 from leakscale_server.core.checks.column_checks import check_columns
 from leakscale_server.core.checks.given_checks import check_given
-from leakscale_server.core.checks.letter_checks import check_plain, check_script, check_sentence
+from leakscale_server.core.checks.letter_checks import check_chat_marks, check_plain, check_script
 from leakscale_server.core.checks.text_checks import check_texts, names_written
 from leakscale_server.core.format.candidates import CANDIDATE_COUNT, JsonCandidates, separable_count
 from leakscale_server.core.format.keywords import reserved_rule
@@ -84,7 +84,7 @@ def _check_spelling(pool: Sequence[object]) -> Iterator[Problem]:
     for value, path in zip(pool, paths, strict=True):
         if isinstance(value, str):
             yield from check_plain(value, path)
-            yield from check_sentence(value, path)
+            yield from check_chat_marks(value, path)
     yield from check_script([value if isinstance(value, str) else "" for value in pool], paths)
 
 
