@@ -471,6 +471,18 @@ def test_a_fault_in_the_rewording_is_named(old: str, new: str, field: str, rule:
     assert rule in error.rule
 
 
+def test_an_error_in_one_of_four_programs_is_on_a_line_of_its_own() -> None:
+    """Four whole programs are one array; that its first line is wrong helps nobody."""
+    page = Path(__file__).parents[2].joinpath("docs", "write-a-family.md").read_text(encoding="utf-8")
+    [text] = re.findall(r"```toml file=rounding-names.toml\n(.*?)```", page, re.DOTALL)
+    wrong = 'math.floor(record["{{prize}}"]) for'
+    broken = changed(text, wrong.replace("prize", "price"), wrong)
+    error = failure(broken)
+
+    assert error.field == "rings.R0.programs[1]"
+    assert wrong in broken.split("\n")[error.line - 1]
+
+
 def test_each_ring_returns_the_columns_of_the_result() -> None:
     """R1's output is compared with R0's, names included."""
     head, ring = SQL.split("[rings.R1]")
