@@ -34,7 +34,7 @@ __all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
 PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2, work_steps_max=1_000_000)
 """Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops. So
 many steps take far less than the seconds allow: a statement without an end ends alike on every machine."""
-TRIAL_LIMITS: Final = dataclasses.replace(PROOF_LIMITS, wall_time_s_max=3.0, cpu_time_s_max=1)
+TRIAL_LIMITS: Final = dataclasses.replace(PROOF_LIMITS, wall_time_s_max=5.0, cpu_time_s_max=1)
 """Of the first program of a shape on its first fixture alone: the least that the kernel counts in."""
 _ATTEMPTS_MAX: Final = 8
 _RETRIED: Final = frozenset(
