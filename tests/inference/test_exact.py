@@ -13,6 +13,7 @@ from leakscale.adaptation.rendering import encode_record
 from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.inference import BankFiles, FrozenBank, Mode, Question, answer_bank, open_engine
 from leakscale.inference.engines.exact import ExactEngine
+from leakscale.inference.engines.local import LocalModel
 from leakscale.inference.freezing import freeze_bank
 from leakscale.inference.trie import followers
 from leakscale.models import Domain, Family, TrainingRecord, TrainingSource
@@ -60,21 +61,38 @@ def test_distribution_equals_brute_force_over_full_sequences(
         assert found.valid_mass <= 1.0 + 1e-9
 
 
+@pytest.mark.parametrize("takes_trees", [True, False])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_distribution_equals_brute_force_on_every_architecture(
-    architecture: str, base_model: Path, families: list[Family], tmp_path: Path
+    architecture: str, takes_trees: bool, base_model: Path, families: list[Family], tmp_path: Path
 ) -> None:
-    """Sliding windows shorter than the prompt, shared keys, soft-capped logits: the cache must not change an answer."""
+    """Sliding windows shorter than the prompt, shared keys, soft-capped logits, in one forward and in two."""
     folder = random_model(architecture, base_model, tmp_path / "model")
     bank = freeze_bank(tmp_path / "plan", families[::6], model=folder, bank_seed=0, draw_count=1)
     opened = open_model_folder(folder)
     engine, model = ExactEngine(opened), opened.load(dtype="float32", attention="eager")
+    assert engine.identity["forward"] == "tree"  # all of these can
 
+    engine.local._takes_trees = takes_trees
     for question in bank.questions():
         guided, unconstrained = brute_force(model, question)
         found = engine.local.distribution(question)
         assert found.guided == pytest.approx(guided, rel=1e-3)
         assert found.unconstrained == pytest.approx(unconstrained, abs=1e-3)
+
+
+def test_model_that_ignores_its_mask_is_read_by_its_cache(
+    base_model: Path, bank: FrozenBank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An architecture of tomorrow may drop what it is given; then every branch would see the others."""
+    healthy = ExactEngine(open_model_folder(base_model))
+    monkeypatch.setattr(LocalModel, "_masks", lambda self, tree: None)
+
+    engine = ExactEngine(open_model_folder(base_model))
+
+    assert engine.identity["forward"] == "cache"
+    found, wanted = (each.local.distribution(bank.question(0)) for each in (engine, healthy))
+    assert found.guided == pytest.approx(wanted.guided, rel=1e-4)
 
 
 def test_prompt_and_answers_agree_with_training_token_for_token(

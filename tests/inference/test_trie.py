@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscale.inference.trie import ChoiceDistribution, choice_distribution, shared_prefix_length
+from leakscale.inference.trie import ChoiceDistribution, choice_distribution
 
 END = 0
 answers_strategy = st.lists(
@@ -70,9 +70,3 @@ def test_conditional_of_answers_that_are_all_but_impossible_is_finite() -> None:
 
     assert sum(found.conditional) == pytest.approx(1.0)
     assert found.valid_mass == 0.0
-
-
-def test_shared_prefix_ends_where_the_first_answer_turns_off() -> None:
-    """The prefill covers exactly the tokens that every answer begins with."""
-    assert shared_prefix_length([(1, 2, 3, 0), (1, 2, 4, 0), (1, 2, 0), (1, 2, 5, 0)]) == 2
-    assert shared_prefix_length([(1, 0), (2, 0), (3, 0), (4, 0)]) == 0

@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["ChoiceDistribution", "choice_distribution", "followers", "shared_prefix_length"]
+__all__ = ["ChoiceDistribution", "TokenPath", "choice_distribution", "followers"]
 
 TokenPath = Sequence[int]
 
@@ -44,14 +44,6 @@ class ChoiceDistribution:
     def valid_mass(self) -> float:
         """Probability in [0, 1] that the model writes any of the four answers with nothing forced."""
         return math.fsum(map(math.exp, self.unconstrained))
-
-
-def shared_prefix_length(answers: Sequence[TokenPath]) -> int:
-    """Return how many tokens all answers begin with in common."""
-    length = 0
-    while all(len(answer) > length for answer in answers) and len({answer[length] for answer in answers}) == 1:
-        length += 1
-    return length
 
 
 def followers(answers: Sequence[TokenPath], prefix: TokenPath) -> list[int]:

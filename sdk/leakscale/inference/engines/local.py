@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from leakscale.inference.engines.checks import (
     repeat_check,
 )
 from leakscale.inference.engines.preflight import PreflightReport
-from leakscale.inference.trie import ChoiceDistribution, choice_distribution, shared_prefix_length
+from leakscale.inference.engines.tree import TokenTree, token_tree, tree_mask
+from leakscale.inference.trie import ChoiceDistribution, choice_distribution
 
 __all__ = ["LocalModel", "LocalOptions", "question_runs"]
 
@@ -83,6 +85,8 @@ class LocalModel:
         if adapter is not None:
             with quiet_libraries():
                 self.model = PeftModel.from_pretrained(self.model, str(adapter)).eval()
+        self._takes_trees = self._try_trees()
+        self.identity["forward"] = "tree" if self._takes_trees else "cache"
 
     def preflight(self, engine: Scorer, questions: Sequence[Question]) -> PreflightReport:
         """Try an engine on top of this model; its numbers must agree to the bit."""
@@ -115,40 +119,73 @@ class LocalModel:
     def answer_log_probabilities(
         self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]
     ) -> list[list[float]]:
-        """Return log p of every token of every answer, in nats: one prefill, and one forward for where they differ.
+        """Return log p of every token of every answer, in nats, from one forward; two where a model cannot."""
+        if self._takes_trees:
+            return self._by_tree(prompt_ids, answers)
+        return self._by_cache(prompt_ids, answers)
 
-        The prefill reads the prompt and what all answers begin with; the second forward reads the rest of each answer
-        as a row of its own on copies of the prefill's cache. Rows are padded on the right, where nothing attends.
+    def _by_tree(self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Read prompt and trie in one forward."""
+        tree = token_tree(prompt_ids, answers)
+        logits = self.model(
+            input_ids=torch.tensor([tree.tokens], device=self.device),
+            position_ids=torch.tensor([tree.positions], device=self.device),
+            attention_mask=self._masks(tree),
+            use_cache=False,
+            logits_to_keep=len(tree.tokens) - tree.prompt_length + 1,
+        ).logits
+        rows = torch.log_softmax(logits[0].double(), dim=-1)
+        first = tree.prompt_length - 1
+        places = torch.tensor([place - first for path in tree.readers for place in path], device=self.device)
+        tokens = torch.tensor([token for answer in answers for token in answer], device=self.device)
+        values: Iterator[float] = iter(rows[places, tokens].tolist())
+        return [list(islice(values, len(answer))) for answer in answers]
+
+    def _by_cache(self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Read the prompt once, then all answers as rows of one forward on copies of its cache.
+
+        Rows are padded on the right, where nothing attends.
         """
-        shared = shared_prefix_length(answers) if len(answers) > 1 else len(answers[0])
-        # The last token of an answer is read by nobody: its probability comes from the one before it.
-        shared = min(shared, *(len(answer) - 1 for answer in answers))
         cache = DynamicCache(config=self.model.config)
-        head = self.log_softmax([[*prompt_ids, *answers[0][:shared]]], cache, keep=shared + 1)[0]
-        rest = [list(answer[shared:]) for answer in answers]
-        length = max(map(len, rest)) - 1
-        tail: torch.Tensor | None = None
-        if length > 0:
-            cache.batch_repeat_interleave(len(answers))
-            rows = [(tokens[:-1] + [0] * length)[:length] for tokens in rest]
-            tail = self.log_softmax(rows, cache, keep=length)
-        return [self._gather(head, None if tail is None else tail[row], answer) for row, answer in enumerate(answers)]
+        head = self.log_softmax([list(prompt_ids)], cache, keep=1)[0]
+        length = max(map(len, answers)) - 1  # the last token of an answer is read by nobody
+        cache.batch_repeat_interleave(len(answers))
+        rows = [([*answer[:-1]] + [0] * length)[:length] for answer in answers]
+        tails = self.log_softmax(rows, cache, keep=length)
+        return [
+            [float(row[token]) for row, token in zip(torch.cat([head, tail]), answer, strict=False)]
+            for tail, answer in zip(tails, answers, strict=True)
+        ]
+
+    def _masks(self, tree: TokenTree) -> torch.Tensor | dict[str, torch.Tensor]:
+        """Return the mask of a tree, or one for each kind of layer where a model has sliding windows."""
+        config = self.model.config.get_text_config()
+        full = tree_mask(tree, dtype=self.model.dtype).to(self.device)
+        if "sliding_attention" not in (getattr(config, "layer_types", None) or ()):
+            return full
+        window = tree_mask(tree, dtype=self.model.dtype, window=config.sliding_window).to(self.device)
+        return {"full_attention": full, "sliding_attention": window}
+
+    @torch.no_grad()
+    def _try_trees(self) -> bool:
+        """Tell whether the model computes over a tree what it computes over sequences.
+
+        Tried once on made-up tokens, because an architecture may ignore a mask or a position that it is given.
+        """
+        prompt, answers = range(3, 35), [(5, 6, 7), (5, 8, 9, 7), (5, 8, 6, 7), (9, 7)]
+        tolerance = 1e-3 if self.model.dtype == torch.float32 else 0.1
+        try:
+            by_tree = torch.tensor(list(chain.from_iterable(self._by_tree(prompt, answers))))
+        except (TypeError, ValueError, RuntimeError, KeyError, AttributeError):
+            return False
+        by_cache = torch.tensor(list(chain.from_iterable(self._by_cache(prompt, answers))))
+        return bool((by_tree - by_cache).abs().max() < tolerance)
 
     def log_softmax(self, rows: list[list[int]], cache: DynamicCache, *, keep: int) -> torch.Tensor:
         """Return log p of shape (rows, keep, vocabulary), in double precision from the logits on."""
         ids = torch.tensor(rows, device=self.device)
         logits = self.model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=keep).logits
         return torch.log_softmax(logits.double(), dim=-1)
-
-    @staticmethod
-    def _gather(head: torch.Tensor, tail: torch.Tensor | None, answer: Sequence[int]) -> list[float]:
-        ids = torch.tensor(answer, device=head.device)
-        count = min(len(answer), len(head))
-        values: list[float] = head[torch.arange(count), ids[:count]].tolist()
-        if tail is not None and len(answer) > count:
-            more = len(answer) - count
-            values += tail[torch.arange(more), ids[count:]].tolist()
-        return values
 
 
 def question_runs(cases: Iterable[Case]) -> Iterator[list[Case]]:
