@@ -4,9 +4,10 @@
     python bench/answer.py speed bytes memory    only some of it
 
 Speed: 32 draws a family from the same prompts and model, in float32; rounds of each way take turns, so that a busy
-machine slows all of them, and both CPU time (over all threads) and wall time are told. Ours is timed with all that a bank has: draws, attempts, results, fsync, binding;
-not the preflight, of which an engine has one. `generate` is timed alone: as it is, and constrained to the four answers
-(`prefix_allowed_tokens_fn`), which draws from the law that ours draw from.
+machine slows all of them, and both CPU time (over all threads) and wall time are told. Ours is timed with all that a
+bank has: draws, attempts, results, fsync, binding; not the preflight, of which an engine has one. `generate` is timed
+alone: as it is, and constrained to the four answers (`prefix_allowed_tokens_fn`), which draws from the law that ours
+draw from.
 
 Bytes: a bank of 8,192 cases, answered in one go and in other groups and orders with a resume in the middle.
 
@@ -82,13 +83,10 @@ def main() -> None:
         root = Path(folder)
         if {"speed", "bytes"} & set(parts):
             bank = freeze(root / "bank.plan.jsonl", families_per_cell=16)
+            model = open_model_folder(base_model_folder())
             engines: dict[str, ExactEngine | SamplingEngine] = {
-                "exact": ExactEngine(
-                    open_model_folder(base_model_folder()), options=LocalOptions(thread_count=threads)
-                ),
-                "transformers": SamplingEngine(
-                    open_model_folder(base_model_folder()), options=SamplingOptions(thread_count=threads)
-                ),
+                "exact": ExactEngine(model, options=LocalOptions(thread_count=threads)),
+                "transformers": SamplingEngine(model, options=SamplingOptions(thread_count=threads)),
             }
         if "speed" in parts:
             compare_speed(bank, engines, root, threads=threads)

@@ -115,7 +115,7 @@ class LocalModel:
         """Compute the distribution over the four answers of a question."""
         return choice_distribution(question.answer_ids, self.score(question, adapter=True))
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def answer_log_probabilities(
         self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]
     ) -> list[list[float]]:
@@ -166,7 +166,7 @@ class LocalModel:
         window = tree_mask(tree, dtype=self.model.dtype, window=config.sliding_window).to(self.device)
         return {"full_attention": full, "sliding_attention": window}
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def _try_trees(self) -> bool:
         """Tell whether the model computes over a tree what it computes over sequences.
 

@@ -36,7 +36,7 @@ class _Node:
     cases: list[Case]
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def walk(
     local: LocalModel, question: Question, grammar: Grammar, cases: Sequence[Case], *, tier: int = 0
 ) -> Iterator[Attempt]:
