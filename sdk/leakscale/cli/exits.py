@@ -35,6 +35,9 @@ _EXTRAS: Final = {
     "huggingface_hub": "train",
     "jinja2": "report",
     "matplotlib": "report",
+    "httpx": "endpoint",
+    "pyarrow": "audit",
+    "ray": "ray",
     "pydantic": "server",
 }
 """Packages that a plain `pip install leakscale` leaves out, and the extra that brings each."""
