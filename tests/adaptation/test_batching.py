@@ -38,5 +38,5 @@ def test_end_token_is_supervised_even_when_padding_has_its_id() -> None:
 
     assert batch.target_ids[batch.supervised].tolist() == [7, end, 8, 9, end]
     assert batch.supervised.sum(dim=1).tolist() == [2, 3]
-    assert batch.token_count == 10
+    assert batch.supervised_count == 5
     assert batch.input_ids.dtype == torch.long

@@ -236,6 +236,21 @@ def test_learning_rate_warms_up_and_falls_to_a_twentieth() -> None:
     assert rates[-1] == 0.05
 
 
+def test_progress_counts_tokens_to_the_end(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """Steps are of unlike lengths, so speed and time left are told in tokens."""
+    seen: list[AdaptProgress] = []
+
+    adapt(base_model, corpus, small_config, output_dir=tmp_path / "a", progress=seen.append)
+
+    counts = [at.token_count for at in seen]
+    assert counts == sorted(set(counts))
+    assert counts[-1] == seen[0].token_total == read_completion(tmp_path / "a").diagnostics.token_count
+    assert seen[-1].seconds_left == 0
+    assert all(at.tokens_per_s > 0 for at in seen)
+
+
 @pytest.mark.parametrize(
     ("fields", "rule"),
     [

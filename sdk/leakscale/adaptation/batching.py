@@ -28,8 +28,6 @@ class Batch:
     supervised: torch.Tensor
     """bool of the same shape: which targets the loss sees. By position, so that a pad token equal to the end token
     hides no end."""
-    token_count: int
-    """Real tokens; padding not counted."""
     supervised_count: int
     """Targets that the loss sees."""
 
@@ -75,7 +73,6 @@ def collate(records: Sequence[EncodedRecord]) -> Batch:
         ids[:, :-1],
         ids[:, 1:],
         supervised[:, 1:],
-        token_count=sum(len(record.ids) for record in records),
         supervised_count=sum(len(record.completion_ids) for record in records),
     )
 

@@ -105,8 +105,12 @@ class AdaptProgress:
     step_count: int
     loss: float
     """Mean over the supervised tokens of this step, in nats."""
+    token_count: int
+    """Real tokens done, padding not counted, those of an earlier process included."""
+    token_total: int
+    """Real tokens of the epoch."""
     tokens_per_s: float
-    """Real tokens, padding not counted, since the run began."""
+    """Of this process."""
     seconds_left: float
 
 

@@ -8,6 +8,7 @@ Source: LeakScale D.3 (one epoch, fused AdamW, gradient accumulation).
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, cast
@@ -63,24 +64,24 @@ class EpochRun:
     ) -> list[float]:
         """Take every step that is not done yet; return the loss of each step of the epoch."""
         losses = checkpoint.load(self.model, self._optimizer)
-        meter = _Meter(first_step=len(losses), step_count=self.step_count)
+        token_counts = [sum(len(self._plan[index].ids) for index in batch) for batch in self._batches]
+        meter = _Meter(token_counts, first_step=len(losses))
         if hook is not None:
             hook(len(losses), self.step_count, self.model)
         self.model.train()
         for step in range(len(losses), self.step_count):
-            loss, token_count = self._step(step)
-            losses.append(loss)
+            losses.append(self._step(step))
             if hook is not None:
                 self.model.eval()
                 hook(step + 1, self.step_count, self.model)
                 self.model.train()
             if progress is not None:
-                progress(meter.after(step, loss, token_count))
+                progress(meter.after(step, losses[-1]))
             checkpoint.save_if_due(self.model, self._optimizer, losses)
         self.model.eval()
         return losses
 
-    def _step(self, step: int) -> tuple[float, int]:
+    def _step(self, step: int) -> float:
         """Take one optimizer step on the mean loss over all supervised tokens of its records, in one pass or more."""
         records = [self._plan[index] for index in self._batches[step]]
         passes = micro_batches(records, self._config.micro_batch_size)
@@ -96,24 +97,28 @@ class EpochRun:
         torch.nn.utils.clip_grad_norm_(self._trainable, self._config.gradient_norm_max)
         self._optimizer.step()
         self._optimizer.zero_grad()
-        return loss.item(), sum(batch.token_count for batch in passes)
+        return loss.item()
 
 
 class _Meter:
     """Speed and time left, from the steps this process took."""
 
-    def __init__(self, *, first_step: int, step_count: int) -> None:
-        self._first, self._count, self._began, self._tokens = first_step, step_count, time.monotonic(), 0
+    def __init__(self, token_counts: Sequence[int], *, first_step: int) -> None:
+        self._totals = list(itertools.accumulate(token_counts, initial=0))
+        self._first, self._began = self._totals[first_step], time.monotonic()
 
-    def after(self, step: int, loss: float, token_count: int) -> AdaptProgress:
-        self._tokens += token_count
-        elapsed = time.monotonic() - self._began
+    def after(self, step: int, loss: float) -> AdaptProgress:
+        """Describe the run after a 0-based step. Time left goes by tokens: batches are of unlike lengths."""
+        done, total = self._totals[step + 1], self._totals[-1]
+        rate = (done - self._first) / (time.monotonic() - self._began)
         return AdaptProgress(
             step=step + 1,
-            step_count=self._count,
+            step_count=len(self._totals) - 1,
             loss=loss,
-            tokens_per_s=self._tokens / elapsed,
-            seconds_left=elapsed / (step + 1 - self._first) * (self._count - step - 1),
+            token_count=done,
+            token_total=total,
+            tokens_per_s=rate,
+            seconds_left=(total - done) / rate,
         )
 
 

@@ -60,14 +60,14 @@ def adapt(
     config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
     records += recipe_records(background)
     hook = _effect_hook(resolved.path, families, records, output, every_step_count=watch) if watch else None
-    with shell.console.progress("adapt", total=None, unit="steps") as bar:
+    with shell.console.progress("adapt", total=None, unit="tokens") as bar:
         identity = train(
             resolved.path,
             records,
             config,
             output_dir=output,
             families=families,
-            progress=lambda at: bar.update(at.step, at.step_count),
+            progress=lambda at: bar.update(at.token_count, at.token_total),
             hook=hook,
         )
     facts = {"adapter": str(output), "records": len(records), "identity": asdict(identity)}
