@@ -161,7 +161,7 @@ def test_a_node_that_dies_midway_changes_nothing(
     answer_bank(bank, Killing(), files)
 
     assert killed
-    assert engine.lost_count == 1
+    assert engine.lost_count <= 1  # none if what its worker was asked had come back, and nothing was left to ask
     assert len(cluster.worker_nodes) == nodes_before - 1
     assert same_files(files, local)
     engine.close()
