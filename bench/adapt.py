@@ -53,12 +53,15 @@ class Round:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="tiny", help="tiny or smollm2")
+    parser.add_argument(
+        "--model", default="tiny", help="tiny, or a folder; TRL needs a generation block in its template"
+    )
     parser.add_argument("--families", type=int, default=64, help="exposed families; as many preservation records")
     parser.add_argument("--repeats", type=int, default=8, help="times an exposed record is seen; 32 in a study")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), help="default: the model's own")
     parser.add_argument("--attention", choices=("sdpa", "eager"), help="default: the model's own")
+    parser.add_argument("--trl-buckets", action="store_true", help="let TRL sort by length too; not its default")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/leakscale")
     options = parser.parse_args()
 
@@ -78,7 +81,7 @@ def main() -> None:
     ours, theirs = [], []
     for number in range(1, options.rounds + 1):
         ours.append(run_ours(folder, corpus, config))
-        theirs.append(run_trl(folder, records, config))
+        theirs.append(run_trl(folder, records, config, buckets=options.trl_buckets))
         print(
             f"  round {number}: leakscale {ours[-1].wall_s:6.2f} s, {ours[-1].cpu_s:6.2f} s of CPU; "
             f"TRL {theirs[-1].wall_s:6.2f} s, {theirs[-1].cpu_s:6.2f} s of CPU",
@@ -135,7 +138,7 @@ def run_ours(folder: ModelFolder, corpus: Corpus, config: AdaptationConfig) -> R
         return Round(time.perf_counter() - wall, time.process_time() - cpu, len(losses))
 
 
-def run_trl(folder: ModelFolder, records: list[TrainingRecord], config: AdaptationConfig) -> Round:
+def run_trl(folder: ModelFolder, records: list[TrainingRecord], config: AdaptationConfig, *, buckets: bool) -> Round:
     datasets, trl = importlib.import_module("datasets"), importlib.import_module("trl")  # untyped, and only here
     datasets.disable_progress_bars()
     chats = [
@@ -161,6 +164,7 @@ def run_trl(folder: ModelFolder, records: list[TrainingRecord], config: Adaptati
             use_cpu=True,
             bf16=False,
             gradient_checkpointing=False,
+            train_sampling_strategy="group_by_length" if buckets else "random",
             save_strategy="no",
             logging_steps=10_000,
             report_to="none",

@@ -32,7 +32,7 @@ def choose(
     reported: Annotated[str | None, typer.Option(help="Edition to be reported; refused if it shares a family.")] = None,
 ) -> None:
     """Measure the dose-response on development families and apply the rule, which is written down first."""
-    shell = shell_of(context)
+    shell, candidates = shell_of(context), _numbers(strengths)
     with connected(shell) as client:
         name = full_name(edition, "editions")
         grant = client.grants.create(name, request_id=request_id, preservation_count=preservation)
@@ -47,7 +47,7 @@ def choose(
     from leakscale.study.models import resolve_model  # noqa: PLC0415
 
     require_disjoint(families, others)
-    rule = StrengthRule(_numbers(strengths), drift_max / 100, tolerance / 100)
+    rule = StrengthRule(candidates, drift_max / 100, tolerance / 100)
     with shell.console.progress("measure", total=len(rule.strengths) + 1, unit="strengths") as bar:
         choice = choose_on_development(
             resolve_model(model, cache=cache_folder()).path,
