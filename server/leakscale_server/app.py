@@ -164,7 +164,7 @@ def _bind(server: grpc.Server, listen: str) -> str:
 
 @contextmanager
 def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
-    backend, notice = _open_backend(config)
+    backend, notice = choose_backend(config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime)
     if notice:
         notice += ", and certificates say so"
         _log.warning(notice)
@@ -172,17 +172,6 @@ def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
         yield backend, notice
     finally:
         backend.close()
-
-
-def _open_backend(config: ServerConfig) -> tuple[Backend, str]:
-    if not config.ray_address:
-        return choose_backend(config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime)
-    from leakscale_server.sandbox_pool.ray_backend import RayBackend  # noqa: PLC0415 - an extra
-
-    backend = RayBackend.open(
-        config.backend, address=config.ray_address, state_dir=config.cache_dir, runtime=config.docker_runtime
-    )
-    return backend, ""
 
 
 def _make_cache(folder: Path) -> None:

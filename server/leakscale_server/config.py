@@ -35,8 +35,6 @@ class ServerConfig:
     """Warm sandboxes; an even number, since each family is proved in two that differ."""
     docker_runtime: str = ""
     """A stronger runtime that the Docker daemon knows, such as `runsc`; empty for the daemon's default."""
-    ray_address: str = ""
-    """Ray cluster on whose nodes the sandboxes run, e.g. `auto`; empty for this machine alone."""
     thread_count: int = 64
     """Calls that are handled at once; others wait for a thread."""
     stream_count_max: int = 48
@@ -57,8 +55,6 @@ class ServerConfig:
         if self.docker_runtime and self.backend != "docker":
             # `auto` could fall back to bubblewrap, which is not what somebody asked for who wants more.
             raise ConfigError(f"--docker-runtime {self.docker_runtime}: it needs --backend docker, not {self.backend}")
-        if self.ray_address and self.backend == "auto":
-            raise ConfigError(f"--ray-address {self.ray_address}: name the nodes' --backend, docker or bubblewrap")
         _check_port(self.listen)
         if not is_local(self.listen):
             raise ConfigError(
