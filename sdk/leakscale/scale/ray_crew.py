@@ -112,7 +112,11 @@ class RayCrew:
             UnavailableError: If workers keep dying while they start.
         """
         waited = [*self._asked, *self._starting]
-        done = ray.wait(waited, num_returns=1, timeout=timeout_s)[0] if waited else []
+        if not waited:
+            return []
+        ray.wait(waited, num_returns=1, timeout=timeout_s)
+        # All that are there: taken one by one, a worker at the end of the list could be left waiting for ever.
+        done, _ = ray.wait(waited, num_returns=len(waited), timeout=0)
         for ref in done:
             if ref in self._starting:
                 self._greet(ref)
