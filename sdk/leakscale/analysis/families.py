@@ -1,0 +1,103 @@
+"""How an effect is spread: over families, and over answer strata (Tables 12 and 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from leakscale.analysis import heads
+from leakscale.analysis.counting import Cell
+from leakscale.analysis.plan import AnalysisPlan
+from leakscale.analysis.table import PERCENT, Table
+from leakscale.models import Condition, Domain, ModelState
+from leakscale.stats import EmptyCellError, Interval, Quartiles, family_profile, marginals
+
+__all__ = ["ProfileRow", "StratumRow", "answer_strata", "family_profiles"]
+
+_STRATA = (("truth rank", "truth_ranks"), ("display position", "display_positions"))
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """The accuracies of the families of one condition in one state: families are the observations, not draws."""
+
+    model: str
+    domain: Domain
+    condition: Condition
+    state: ModelState
+    lower: float = field(metadata=PERCENT)
+    """First quartile, by the linear rule."""
+    median: float = field(metadata=PERCENT)
+    upper: float = field(metadata=PERCENT)
+    mean: float = field(metadata=PERCENT)
+    never_right: int
+    """Families without a correct draw."""
+    always_right: int
+    """Families with correct draws only."""
+
+
+@dataclass(frozen=True, slots=True)
+class StratumRow:
+    """The effect among families of one truth rank, or of one display position."""
+
+    model: str
+    domain: Domain
+    stratum: str
+    value: int
+    """0 to 3."""
+    families: str
+    """Control and exposed."""
+    effect: Interval
+    """With the exact percentile interval."""
+
+
+def family_profiles(cells: Sequence[Cell]) -> Table[ProfileRow]:
+    """Take the quartiles of family accuracies.
+
+    Source: LeakScale E.2 (Table 12).
+    """
+    rows = []
+    for cell in cells:
+        for condition, arm in cell.arms:
+            profile = family_profile(arm.outcomes)
+            of_states: tuple[Quartiles, Quartiles] = (profile.base, profile.adapted)
+            for place, (state, quartiles) in enumerate(zip(ModelState, of_states, strict=True)):
+                rows.append(
+                    ProfileRow(
+                        cell.key.model,
+                        cell.key.domain,
+                        condition,
+                        state,
+                        lower=float(quartiles.lower),
+                        median=float(quartiles.median),
+                        upper=float(quartiles.upper),
+                        mean=float(quartiles.mean),
+                        never_right=profile.never_right[place],
+                        always_right=profile.always_right[place],
+                    )
+                )
+    return heads.FAMILY_PROFILES.filled(rows, "Quartiles over families, in percent.")
+
+
+def answer_strata(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[StratumRow]:
+    """Estimate the effect inside each truth rank and each display position.
+
+    A stratum with families of one condition only is left out and said so in the note.
+
+    Source: LeakScale E.3 (Table 13). The intervals are ours; they hold one by one, not together.
+    """
+    rows, missing = [], []
+    for cell in cells:
+        for stratum, name in _STRATA:
+            labels = getattr(cell.c0, name), getattr(cell.c2, name)
+            try:
+                found = marginals(cell.c0.outcomes, cell.c2.outcomes, labels, method="exact", alpha=plan.alpha)
+            except EmptyCellError as error:
+                missing.append(f"{cell.key.model}, {cell.key.domain}, {stratum}: {error}")
+                continue
+            for value, result in found.groups.items():
+                sizes = f"{result.c0.family_count} + {result.c2.family_count}"
+                rows.append(StratumRow(cell.key.model, cell.key.domain, stratum, int(value), sizes, result.effect))
+    positive = sum(row.effect.estimate > 0 for row in rows)
+    said = f"{positive} of {len(rows)} effects are positive. Descriptive: exact intervals, one by one."
+    return heads.ANSWER_STRATA.filled(rows, "; ".join([said, *missing]))
