@@ -12,6 +12,7 @@ from leakscale.audit.importers.columns import LogPaths
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.importers.pairing import Difference
 from leakscale.audit.importers.reading import read_log
+from leakscale.audit.importers.saving import import_record, save_import
 
 __all__ = [
     "Difference",
@@ -23,6 +24,8 @@ __all__ = [
     "PairingRule",
     "Selection",
     "Setting",
+    "import_record",
     "import_scores",
     "read_log",
+    "save_import",
 ]

@@ -37,6 +37,8 @@ class Imported:
     """Scores, and what a reader has to know about them."""
 
     table: ScoreTable
+    logged_model: str
+    """Name that the log gives the model; the table may have been given another."""
     writers: tuple[str, ...]
     """What wrote the logs, e.g. `inspect_ai 0.3.285`."""
     allowed: tuple[Difference, ...]
@@ -45,6 +47,8 @@ class Imported:
     """Answers to items that are not in the bank; without one, not in the log of the original."""
     truncated: Mapping[str, int]
     """Answers cut at a limit, by form, where there are any."""
+    are_prompts_trusted: bool = False
+    """Whether the prompts of a parent's forms were not held against each other."""
 
     def notes(self) -> list[str]:
         """Return what was overlooked, one sentence each."""
@@ -57,7 +61,11 @@ class Imported:
                 "may count as wrong"
             )
         if missing := sum(1 for _ in self.table.missing()):
-            notes.append(f"{missing:,} forms have no score; their parents count with the forms that are left, or not")
+            notes.append(
+                f"forms without a score: {missing:,}; their parents count with the forms that are left, or not"
+            )
+        if self.are_prompts_trusted:
+            notes.append("the prompts of a parent's forms were not compared")
         if len(self.writers) > 1:
             notes.append(f"the logs were written by different versions: {', '.join(self.writers)}")
         return notes
@@ -120,10 +128,12 @@ def import_scores(
     )
     return Imported(
         table=table,
+        logged_model=log.model,
         writers=tuple(dict.fromkeys(each.writer for each in logs.values())),
         allowed=tuple(allowed),
         unused_count=sum(len(form.answers.keys() - set(sample.parent_ids)) for form in columns.values()),
         truncated=_truncated(columns, sample),
+        are_prompts_trusted=options.are_prompts_trusted,
     )
 
 

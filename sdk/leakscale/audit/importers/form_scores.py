@@ -99,7 +99,7 @@ def _check_answered(columns: Mapping[Column, FormColumn], sample: Sample, *, is_
         wanted = [each for each in sample.parent_ids if (each, column) not in sample.unwritten]
         absent = [each for each in wanted if each not in form.answers]
         failed = [each for each in wanted if any(answer.failure for answer in form.answers.get(each, ()))]
-        if len(absent) == len(wanted):
+        if wanted and len(absent) == len(wanted):
             raise InvalidRequestError(
                 f"log '{form.log.path}' answers no parent of the sample in form {column}: its ids read "
                 f"'{next(iter(form.answers), '')}', the sample's '{sample.parent_ids[0]}'; name the field that holds "
