@@ -1,4 +1,4 @@
-"""Fix an audit before a model is asked: plan, lock, amendments, ledger."""
+"""Fix an audit before a model is asked: draw, plan, lock, amendments, ledger."""
 
 from leakscale.audit.registration.models import Amendment, BankFacts, DrawRecord, GateResolution, Registration
 from leakscale.audit.registration.plan import AuditPlan, load_plan

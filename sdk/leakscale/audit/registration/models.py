@@ -173,8 +173,8 @@ class Amendment:
     changes: Mapping[str, Any]
     """New values by dotted field of the plan, e.g. `decoding.token_count_max`; each relative to the registration."""
     amended_at: str
-    scores_seen: tuple[str, ...]
-    """Tables of scores that existed already: what the amender may have seen."""
+    files_seen: tuple[str, ...]
+    """Answers and scores that existed already: what whoever amends may have seen."""
 
     @property
     def variant(self) -> str:
@@ -188,13 +188,13 @@ class Amendment:
             "reason": self.reason,
             "changes": dict(self.changes),
             "amended_at": self.amended_at,
-            "scores_seen": list(self.scores_seen),
+            "files_seen": list(self.files_seen),
         }
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Amendment:
         """Read what `to_json` wrote."""
-        return cls(**(dict(fields) | {"scores_seen": tuple(fields["scores_seen"])}))
+        return cls(**(dict(fields) | {"files_seen": tuple(fields["files_seen"])}))
 
 
 def _change(fields: dict[str, Any], path: str, value: Any) -> None:

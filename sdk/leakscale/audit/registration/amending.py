@@ -1,0 +1,101 @@
+"""Amend a locked audit: log a change with its reason, beside what was registered.
+
+An amendment is relative to the registration, not to the amendments before it, so each can be read alone. It has a name
+of its own (`amendment-1`) under which its answers, scores and numbers are kept; nothing of the registered variant is
+overwritten.
+
+Source: CleanScore 7.3 (Amendment 1 was logged before the rerun, and reported beside, never instead).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from leakscale.audit.clock import utc_now
+from leakscale.audit.directory import REGISTERED, AuditDirectory
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.models import Amendment, Registration
+from leakscale.audit.registration.preconditions import rehearse
+from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.digests import json_digest
+from leakscale.errors import InvalidRequestError, NotFoundError
+
+__all__ = ["amend_audit", "amendments_of", "registration_of"]
+
+
+def amend_audit(
+    directory: AuditDirectory, *, changes: Mapping[str, Any], reason: str, now: datetime | None = None
+) -> Amendment:
+    """Log an amendment.
+
+    Args:
+        changes: New values by dotted field of the plan, e.g. `{"decoding.token_count_max": 768}`; a model is named by
+            its id, e.g. `models.qwen.revision`.
+        reason: Why; whoever reads the report reads it.
+
+    Raises:
+        InvalidRequestError: If there is no reason, nothing changes, or a change breaks a rule or may not be made.
+        PreconditionError: If the audit is not locked; a plan that is not locked is edited.
+        IntegrityError: If something locked was changed.
+        ConflictError: If another process works in the directory.
+    """
+    with directory.held():
+        registration = locked_registration(directory)
+        if not reason.strip():
+            raise InvalidRequestError(f"amendment of audit '{registration.name}': no reason is given; say why")
+        scores = sorted(path.relative_to(directory.root).as_posix() for path in directory.asked())
+        amendment = Amendment(
+            number=len(amendments_of(directory)) + 1,
+            reason=reason.strip(),
+            changes=dict(changes),
+            amended_at=(now or utc_now()).isoformat(),
+            files_seen=tuple(scores),
+        )
+        _check(directory, registration, amendment)
+        AuditLedger(directory).append(
+            EntryKind.AMENDMENT,
+            subject=amendment.variant,
+            digest=json_digest(amendment.to_json()),
+            facts=amendment.to_json(),
+            at=now,
+        )
+    return amendment
+
+
+def amendments_of(directory: AuditDirectory) -> tuple[Amendment, ...]:
+    """Return every amendment, in order.
+
+    Raises:
+        IntegrityError: If the ledger was changed.
+    """
+    entries = AuditLedger(directory).entries()
+    return tuple(Amendment.from_json(entry.facts) for entry in entries if entry.kind is EntryKind.AMENDMENT)
+
+
+def registration_of(directory: AuditDirectory, variant: str = REGISTERED) -> Registration:
+    """Return what was locked, with the changes of an amendment where the variant names one.
+
+    Raises:
+        NotFoundError: If there is no such amendment.
+        PreconditionError, IntegrityError: As `locked_registration`.
+    """
+    registration = locked_registration(directory)
+    if variant == REGISTERED:
+        return registration
+    amendments = {amendment.variant: amendment for amendment in amendments_of(directory)}
+    if variant not in amendments:
+        known = ", ".join((REGISTERED, *amendments))
+        raise NotFoundError(f"variant '{variant}' is not in audit '{registration.name}'; it has {known}")
+    return registration.with_amendment(amendments[variant])
+
+
+def _check(directory: AuditDirectory, registration: Registration, amendment: Amendment) -> None:
+    amended = registration.with_amendment(amendment)
+    if amended.plan == registration.plan:
+        raise InvalidRequestError(
+            f"amendment of audit '{registration.name}': it changes nothing; set a field to another value"
+        )
+    control_count = registration.control.parent_count if registration.control else 0
+    rehearse(amended.plan, amended.draw, locked_bank(directory, registration), control_count=control_count)

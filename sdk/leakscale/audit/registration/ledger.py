@@ -1,0 +1,169 @@
+"""The ledger of an audit: what was done, in order, signed, each entry bound to all before it.
+
+An entry holds the Merkle root over the entries before it, so no entry can be changed, dropped or moved without breaking
+a signature. Entries cut off at the end cannot be seen from the file alone: publish the head, which
+`leakscale audit show` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from leakscale.audit.clock import utc_now
+from leakscale.audit.directory import AuditDirectory, write_atomically
+from leakscale.audit.registration.signing import (
+    AuditKey,
+    AuditStatement,
+    Frontier,
+    claimed_key,
+    key_id,
+    leaf_hash,
+    open_envelope,
+)
+from leakscale.errors import IntegrityError, NotFoundError
+
+__all__ = ["AuditLedger", "EntryKind", "Head", "LedgerEntry"]
+
+
+class EntryKind(StrEnum):
+    """What an entry says was done."""
+
+    DRAW = "draw"
+    """The sample was drawn. Always the first entry; it names the key of all."""
+    LOCK = "lock"
+    AMENDMENT = "amendment"
+    SCORES = "scores"
+    """A table of scores was made or imported."""
+    ANALYSIS = "analysis"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One thing that was done."""
+
+    number: int
+    """From 1."""
+    kind: EntryKind
+    subject: str
+    """What it is about, e.g. `registration.json`."""
+    digest: str
+    """Hex SHA-256 of that."""
+    at: str
+    """UTC, ISO 8601, by the clock of whoever did it."""
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The ledger in one line: who keeps it can tell later that nothing before it was changed."""
+
+    entry_count: int
+    root: str
+    """Hex Merkle root over the entries (RFC 9162)."""
+    key_id: str
+    """Hex SHA-256 of the public key."""
+
+    def __str__(self) -> str:
+        return f"{self.entry_count} {self.root} {self.key_id}"
+
+
+class AuditLedger:
+    """The ledger of one directory."""
+
+    def __init__(self, directory: AuditDirectory) -> None:
+        self._path = directory.ledger
+        self._key_path = directory.key
+
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Read and verify every entry.
+
+        Raises:
+            NotFoundError: If there is no ledger.
+            IntegrityError: If an entry was changed, moved, dropped or signed by another key.
+        """
+        return self._read()[0]
+
+    def head(self) -> Head:
+        """Return what to publish; raises as `entries`."""
+        entries, root, key = self._read()
+        return Head(len(entries), root.hex(), key_id(key))
+
+    def public_key(self) -> bytes:
+        """Return the raw key that signed every entry; raises as `entries`."""
+        return self._read()[2]
+
+    def latest(self, kind: EntryKind) -> LedgerEntry | None:
+        """Return the last entry of a kind, or None; raises as `entries`."""
+        return next((entry for entry in reversed(self.entries()) if entry.kind is kind), None)
+
+    def append(
+        self,
+        kind: EntryKind,
+        *,
+        subject: str,
+        digest: bytes,
+        facts: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+    ) -> LedgerEntry:
+        """Sign and write the next entry, complete or not at all. Hold the directory meanwhile.
+
+        Args:
+            digest: SHA-256 of what the subject stands for, 32 bytes.
+            facts: What else is to be bound; nothing that shows a private form.
+            at: Now, unless given.
+
+        Raises:
+            NotFoundError: If the key is gone; only the first entry makes one.
+            IntegrityError: If what is there already does not hold, or another key began the ledger.
+        """
+        is_first = not self._path.exists()
+        key = AuditKey.made_in(self._key_path) if is_first else AuditKey.kept_in(self._key_path)
+        entries, root, before = self._before(key)
+        moment = (at or utc_now()).isoformat()
+        content = {
+            "number": len(entries) + 1,
+            "kind": str(kind),
+            "at": moment,
+            "previous": root.hex(),
+            "public_key": key.public.hex(),
+            "facts": dict(facts or {}),
+        }
+        line = key.sign(AuditStatement.ENTRY, subject=subject, digest=digest, facts=content)
+        write_atomically(self._path, before + line + b"\n")
+        return self.entries()[-1]
+
+    def _before(self, key: AuditKey) -> tuple[tuple[LedgerEntry, ...], bytes, bytes]:
+        """Return what the next entry follows: entries, root over them, and their bytes."""
+        if not self._path.exists():
+            return (), Frontier().root(), b""
+        entries, root, public_key = self._read()
+        if public_key != key.public:
+            raise IntegrityError(f"ledger '{self._path}' was begun with another key; restore private/key")
+        return entries, root, self._path.read_bytes()
+
+    def _read(self) -> tuple[tuple[LedgerEntry, ...], bytes, bytes]:
+        """Return entries, root over them, and the key."""
+        if not self._path.is_file():
+            raise NotFoundError(f"ledger '{self._path}' does not exist; the audit is incomplete, restore the file")
+        content = self._path.read_bytes()
+        lines = content.removesuffix(b"\n").split(b"\n")
+        if not content.endswith(b"\n"):
+            raise IntegrityError(f"ledger '{self._path}': its last entry is cut off; restore the file from a copy")
+        public_key = claimed_key(lines[0], source=str(self._path))
+        tree, entries = Frontier(), []
+        for number, line in enumerate(lines, start=1):
+            source = f"ledger '{self._path}', entry {number}"
+            opened = open_envelope(line, AuditStatement.ENTRY, public_key=public_key, source=source)
+            facts = opened.facts
+            if facts["number"] != number or facts["previous"] != tree.root().hex():
+                raise IntegrityError(f"{source}: does not follow the entry before; restore the file from a copy")
+            if (facts["kind"] == EntryKind.DRAW) != (number == 1):
+                raise IntegrityError(f"{source}: an audit is drawn once, first; restore the file from a copy")
+            kind = EntryKind(facts["kind"])
+            entries.append(LedgerEntry(number, kind, opened.subject, opened.digest.hex(), facts["at"], facts["facts"]))
+            tree.append(leaf_hash(line))
+        return tuple(entries), tree.root(), public_key

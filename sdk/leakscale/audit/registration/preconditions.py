@@ -1,0 +1,155 @@
+"""What has to hold before an audit may be locked.
+
+The bank is the draw, every form passes the checks, the gates can see, the registered analysis can run.
+Each function raises on the first thing that does not hold, and names subject, rule, value and next step.
+"""
+
+from __future__ import annotations
+
+from leakscale.audit.checks import Finding, Severity, check_bank
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.forms import FormBank, Parent, read_bank
+from leakscale.audit.registration.models import DrawRecord, GateResolution
+from leakscale.audit.registration.opening import draw_again
+from leakscale.audit.registration.plan import AuditPlan
+from leakscale.errors import InvalidRequestError, PreconditionError
+from leakscale.stats import claim_rule, register_gate
+from leakscale.stats.errors import StatisticsError, UnderpoweredGateError
+from leakscale.stats.gaps import Gaps
+
+__all__ = ["read_control", "rehearse", "require_checks", "require_draw", "resolve_gates"]
+
+
+def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) -> None:
+    """Hold the bank to the draw: these parents, in this order, with these originals and golds.
+
+    Raises:
+        InvalidRequestError: If a parent is missing, added, moved or changed.
+        IntegrityError: If the frame was changed.
+    """
+    drawn = draw_again(directory, record)
+    for row, (wanted, found) in enumerate(zip(drawn.parents, bank.parents, strict=False), start=1):
+        if wanted.parent_id != found.parent_id:
+            raise InvalidRequestError(
+                f"bank, row {row}: parent '{found.parent_id}' stands where '{wanted.parent_id}' was drawn; keep the "
+                "drawn parents in their order"
+            )
+        if (field := _changed_field(wanted, found)) is not None:
+            raise InvalidRequestError(
+                f"parent '{found.parent_id}': original: {field} is not the frame's; rewrites may differ, the original "
+                "and its answer may not"
+            )
+    if bank.fresh_count != record.fresh_count:
+        raise InvalidRequestError(
+            f"bank has {bank.fresh_count} fresh forms a parent, the audit was opened for {record.fresh_count}; "
+            "keep to it"
+        )
+    if len(bank.parents) != len(drawn.parents):
+        raise InvalidRequestError(
+            f"bank has {len(bank.parents)} parents, {len(drawn.parents)} were drawn; keep exactly those"
+        )
+
+
+def require_checks(bank: FormBank, plan: AuditPlan, *, role: BankRole) -> list[Finding]:
+    """Run the mechanical checks; return what somebody has to read.
+
+    Raises:
+        PreconditionError: If a form fails one.
+    """
+    findings = check_bank(bank, plan.checks.settings())
+    failures = [finding for finding in findings if finding.severity is Severity.FAILURE]
+    if failures:
+        others = f" ({len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise PreconditionError(f"{role} bank: {failures[0]}{others}; see `leakscale audit check`")
+    return findings
+
+
+def read_control(directory: AuditDirectory, plan: AuditPlan) -> FormBank | None:
+    """Read the control bank, and hold it apart from the benchmark.
+
+    Raises:
+        InvalidRequestError: If plan and file contradict each other, or an item of it is in the benchmark.
+    """
+    path = directory.bank(BankRole.CONTROL)
+    if plan.control is None:
+        if path.exists():
+            raise InvalidRequestError(f"control bank '{path}' is there, and the plan has no table [control]; add it")
+        return None
+    control, frame = read_bank(path), read_bank(directory.frame)
+    originals = {_folded(parent.original.text): parent.parent_id for parent in frame.parents}
+    ids = {parent.parent_id for parent in frame.parents}
+    for parent in control.parents:
+        public = parent.parent_id if parent.parent_id in ids else originals.get(_folded(parent.original.text))
+        if public is not None:
+            raise InvalidRequestError(
+                f"control bank: parent '{parent.parent_id}' is parent '{public}' of the benchmark; a control item was "
+                "never public"
+            )
+    return control
+
+
+def resolve_gates(plan: AuditPlan, bank: FormBank, control: FormBank | None) -> tuple[GateResolution, ...]:
+    """Return how finely each gate can see.
+
+    Raises:
+        InvalidRequestError: If a gate is to be measured on more parents than its bank has.
+        UnderpoweredGateError: If a gate's half-width exceeds its tolerance; it would fire on noise.
+    """
+    banks = {BankRole.AUDIT: bank, BankRole.CONTROL: control}
+    gates = []
+    for gate in plan.gates:
+        held = banks[gate.bank]
+        available = len(held.parents) if held else 0
+        if gate.parents > available:
+            raise InvalidRequestError(
+                f"gate '{gate.id}': needs {gate.parents} parents, the {gate.bank} bank has {available}; write more"
+            )
+        try:
+            half_width = register_gate(
+                gate.parents, gate.standard_deviation, tolerance=gate.tolerance, alpha=gate.alpha
+            )
+        except UnderpoweredGateError as error:
+            raise UnderpoweredGateError(f"gate '{gate.id}': {error}") from error
+        gates.append(GateResolution(gate.id, half_width, gate.tolerance))
+    return tuple(gates)
+
+
+def rehearse(plan: AuditPlan, record: DrawRecord, bank: FormBank, *, control_count: int) -> None:
+    """Run the registered claim rule on invented gaps, so that no audit is locked whose analysis cannot run.
+
+    Raises:
+        InvalidRequestError: If it cannot, e.g. because the bound has no stratified form.
+    """
+    strata = tuple(parent.stratum for parent in bank.parents) if record.strata else None
+    gaps = Gaps.of([(-1, 0, 0, 1)[index % 4] for index in range(len(bank.parents))], strata=strata)
+    controls = Gaps.of([(1, 0, -1, 0)[index % 4] for index in range(max(2, control_count))])
+    settings = plan.inference
+    try:
+        claim_rule(
+            gaps,
+            record.design(),
+            controls,
+            rho=settings.rho,
+            alpha=settings.alpha,
+            component=settings.component,
+            combine=settings.combine,
+            control=settings.control,
+            bound=settings.bound,
+        )
+    except StatisticsError as error:
+        raise InvalidRequestError(f"plan '{plan.name}': the registered analysis cannot run: {error}") from error
+
+
+def _changed_field(wanted: Parent, found: Parent) -> str | None:
+    differing = {
+        "the text": wanted.original.text != found.original.text,
+        f"the gold answer {found.original.gold!r}": wanted.original.gold != found.original.gold,
+        "an option": wanted.original.options != found.original.options,
+        f"the criterion '{found.criterion}'": wanted.criterion != found.criterion,
+        f"the stratum '{found.stratum}'": wanted.stratum != found.stratum,
+    }
+    return next((name for name, differs in differing.items() if differs), None)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

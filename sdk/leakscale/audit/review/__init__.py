@@ -1,0 +1,17 @@
+"""The human reading of an audit's rewrites: riskiest first, decided item by item, before the lock."""
+
+from leakscale.audit.review.decisions import Decision, ReviewLog, Verdict, read_sheet, require_reading
+from leakscale.audit.review.packet import write_packet, write_sheet
+from leakscale.audit.review.queue import ReviewItem, review_queue
+
+__all__ = [
+    "Decision",
+    "ReviewItem",
+    "ReviewLog",
+    "Verdict",
+    "read_sheet",
+    "require_reading",
+    "review_queue",
+    "write_packet",
+    "write_sheet",
+]

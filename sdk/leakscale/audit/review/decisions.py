@@ -1,0 +1,165 @@
+"""What a reader decided about each form: an append-only log, one decision a line.
+
+A decision is about the bytes that were read. A form that is rewritten afterwards is unread again; a later decision
+about the same bytes takes the place of the earlier one, and both stay in the log.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from leakscale.audit.clock import utc_now
+from leakscale.audit.directory import AuditDirectory, write_atomically
+from leakscale.audit.review.queue import ReviewItem
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
+
+__all__ = ["Decision", "ReviewLog", "Verdict", "read_sheet", "require_reading"]
+
+_SHEET_COLUMNS = ("form", "verdict", "note")
+
+
+class Verdict(StrEnum):
+    """What a reader says of a rewrite."""
+
+    ACCEPT = "accept"
+    """It asks what its original asks."""
+    REJECT = "reject"
+    """It does not; it has to be rewritten before the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One reader's word on one form."""
+
+    form: str
+    """Name of the form, e.g. `gsm8k-0417/fresh-1`."""
+    form_digest: str
+    """Of what was read; see `ReviewItem.digest`."""
+    verdict: Verdict
+    reviewer: str
+    note: str
+    at: str
+
+
+class ReviewLog:
+    """The decisions of one audit."""
+
+    def __init__(self, directory: AuditDirectory) -> None:
+        self._path = directory.review_log
+
+    @property
+    def digest(self) -> str:
+        """Hex SHA-256 of the log, of nothing where there is none."""
+        return hashlib.sha256(self._path.read_bytes() if self._path.exists() else b"").hexdigest()
+
+    def decisions(self) -> list[Decision]:
+        """Read all decisions, oldest first.
+
+        Raises:
+            IntegrityError: If a line is no decision.
+        """
+        if not self._path.exists():
+            return []
+        found = []
+        for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines(), start=1):
+            try:
+                fields = json.loads(line)
+                found.append(Decision(**(fields | {"verdict": Verdict(fields["verdict"])})))
+            except (KeyError, TypeError, ValueError) as error:
+                raise IntegrityError(
+                    f"review log '{self._path}', line {number}: no decision ({error}); restore the file from a copy"
+                ) from error
+        return found
+
+    def standing(self, items: Iterable[ReviewItem]) -> dict[str, Decision]:
+        """Return the last decision about the present bytes of each form; forms without one are left out."""
+        last = {(decision.form, decision.form_digest): decision for decision in self.decisions()}
+        keys = {str(item.name): (str(item.name), item.digest) for item in items}
+        return {name: last[key] for name, key in keys.items() if key in last}
+
+    def record(
+        self,
+        verdicts: Mapping[str, tuple[Verdict, str]],
+        items: Iterable[ReviewItem],
+        *,
+        reviewer: str,
+        now: datetime | None = None,
+    ) -> list[Decision]:
+        """Log decisions, all or none of them.
+
+        Args:
+            verdicts: Verdict and note by name of the form.
+            items: Forms under review.
+
+        Raises:
+            InvalidRequestError: If nobody is named as the reader, a form is rejected without a note, or decided twice.
+            NotFoundError: If a form is not under review.
+        """
+        if not reviewer.strip():
+            raise InvalidRequestError("review: no reader is named; pass --by with a name")
+        digests = {str(item.name): item.digest for item in items}
+        at = (now or utc_now()).isoformat()
+        decisions = []
+        for name, (verdict, note) in verdicts.items():
+            if name not in digests:
+                raise NotFoundError(f"form '{name}' is not under review; name a form as the packet does")
+            if verdict is Verdict.REJECT and not note.strip():
+                raise InvalidRequestError(f"form '{name}': rejected without a note; say what is wrong with it")
+            decisions.append(Decision(name, digests[name], verdict, reviewer.strip(), note.strip(), at))
+        before = self._path.read_bytes() if self._path.exists() else b""
+        lines = "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in decisions)
+        write_atomically(self._path, before + lines.encode())
+        return decisions
+
+
+def require_reading(items: Sequence[ReviewItem], standing: Mapping[str, Decision], *, scope: str) -> int:
+    """Refuse a lock before the registered reading is done, or over a rejection; return how many forms were read.
+
+    Raises:
+        PreconditionError: If a form in the scope is unread, or any form is rejected.
+    """
+    rejected = [name for name, decision in standing.items() if decision.verdict is Verdict.REJECT]
+    if rejected:
+        note = standing[rejected[0]].note
+        raise PreconditionError(f"form '{rejected[0]}': rejected in review ({note}); rewrite it, and read it again")
+    asked = [item for item in items if scope == "all" or (scope == "flagged" and item.is_flagged)]
+    unread = [item for item in asked if str(item.name) not in standing]
+    if unread:
+        raise PreconditionError(
+            f"form '{unread[0].name}': not read ({'; '.join(unread[0].reasons)}), and {len(unread) - 1} more of "
+            f"{len(asked)} that review.scope = '{scope}' asks for; see `leakscale audit review`"
+        )
+    return len(standing)
+
+
+def read_sheet(path: Path) -> dict[str, tuple[Verdict, str]]:
+    """Read verdicts from a filled-in review sheet; rows without a verdict are left out.
+
+    Raises:
+        NotFoundError: If there is no such file.
+        InvalidRequestError: If it lacks a column, or a row has another verdict or a form that came before.
+    """
+    if not path.is_file():
+        raise NotFoundError(f"sheet '{path}' does not exist; `leakscale audit review` writes one")
+    found: dict[str, tuple[Verdict, str]] = {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        if missing := [column for column in _SHEET_COLUMNS if column not in (rows.fieldnames or ())]:
+            raise InvalidRequestError(f"sheet '{path}': column '{missing[0]}' is missing; keep the first line")
+        for number, row in enumerate(rows, start=2):
+            word = (row["verdict"] or "").strip().lower()
+            if not word:
+                continue
+            if word not in list(Verdict):
+                raise InvalidRequestError(f"sheet '{path}', row {number}: verdict {word!r}; write accept or reject")
+            if row["form"] in found:
+                raise InvalidRequestError(f"sheet '{path}', row {number}: form '{row['form']}' comes twice; keep one")
+            found[row["form"]] = (Verdict(word), row["note"] or "")
+    return found
