@@ -6,7 +6,7 @@ Source: LeakScale, Tables 2 and 9 to 21; METHODS 10 and 13.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ from leakscale.analysis.totals import completion, effects, integer_totals, sizes
 from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.models import Ring
 
-__all__ = ["Analysis", "analyze_results"]
+__all__ = ["Analysis", "analyze_results", "in_order"]
 
 _FORMAT: Final = "leakscale-analysis-v1"
 _OF_FAMILIES: Final = "single families"
@@ -124,7 +124,12 @@ def analyze_results(
                 progress(len(made), len(makers))
     tables = [one for one in made if one is not None]
     tables += identity_tables(identities or Identities(seeds={"analysis": plan.seed}))
-    return Analysis(tuple(sorted(tables, key=lambda one: int(one.number or 99))), plan)
+    return Analysis(in_order(tables), plan)
+
+
+def in_order(tables: Iterable[Table[Any]]) -> tuple[Table[Any], ...]:
+    """Sort tables by the paper's numbers, those that it lacks last."""
+    return tuple(sorted(tables, key=lambda one: int(one.number or 99)))
 
 
 def _strength(counted: Counted, plan: AnalysisPlan) -> float:

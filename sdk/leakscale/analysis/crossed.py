@@ -27,11 +27,12 @@ class CrossedRow:
     """A mean of the effects of several cells, or a contrast of them."""
 
     summary: str
-    """`model mean`, `domain mean`, `grand mean` or `interaction`."""
+    """`model mean`, `domain mean`, `grand mean` or `interaction`; `pooled` where a disclosure pooled the families."""
     of: str
     effect: Interval
     """With the registered interval; families are drawn once for all models that answered them."""
-    exact: Interval
+    exact: Interval | None
+    """None where a disclosure lacks it."""
 
 
 def crossed(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[CrossedRow]:

@@ -31,7 +31,8 @@ class RingRow:
     domain: Domain
     ring: Ring
     effect: Interval
-    exact: Interval
+    exact: Interval | None
+    """None where a disclosure lacks it."""
     share: float | None = field(metadata=NUMBER)
     """Of the effect in R0; None in R0 itself and where withheld."""
     share_set: str

@@ -35,7 +35,8 @@ class SizeRow:
     domain: Domain
     condition: Condition
     families: int
-    shapes: int
+    shapes: int | None
+    """None where only totals were released."""
     draws_a_family_and_state: int
     models: int
     draws: int
@@ -65,8 +66,8 @@ class EffectRow:
     c2_change: float
     effect: Interval
     """With the registered interval: 10,000 seeded resamples of families."""
-    exact: Interval
-    """Its limit for infinitely many resamples, which no seed enters."""
+    exact: Interval | None
+    """Its limit for infinitely many resamples, which no seed enters; None where a disclosure lacks it."""
 
 
 @dataclass(frozen=True, slots=True)
