@@ -9,8 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
+from typer.testing import CliRunner, Result
+
 from leakscale.audit.forms import FormBank, read_bank
 from leakscale.audit.importers import LogPaths
+from leakscale.cli.audit_import import import_
+from leakscale.cli.console import Console
+from leakscale.cli.shell import Shell
 
 LOGS = Path(__file__).parent / "logs"
 FORMS = ("original", "fresh-1", "fresh-2")
@@ -94,3 +100,11 @@ def rows_of(parent_id: str = "p1", **fields: Any) -> list[dict[str, Any]]:
         | fields
         for form in FORMS
     ]
+
+
+def run_import(*arguments: str, as_json: bool = False) -> Result:
+    """Run the command `audit import` alone."""
+    app = typer.Typer()
+    app.command("import")(import_)
+    shell = Shell(console=Console(as_json=as_json), server="", token=None)
+    return CliRunner().invoke(app, list(arguments), obj=shell)

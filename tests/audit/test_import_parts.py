@@ -10,20 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.audit.log_builders import LOGS, SCORES, inspect_log, inspect_logs, the_bank
-from typer.testing import CliRunner
+from tests.audit.log_builders import LOGS, SCORES, inspect_log, inspect_logs, run_import, the_bank
 
 from leakscale.audit.importers import LogPaths, Selection, import_scores, save_import
 from leakscale.audit.importers.archives import open_archive
 from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.prompts import prompt_frame
 from leakscale.audit.scores import ScoreTable
-from leakscale.cli.audit_import import import_
-from leakscale.cli.console import Console
-from leakscale.cli.shell import Shell
 from leakscale.errors import ConflictError, InvalidRequestError
 
 WORDS = st.text(st.characters(categories=["L", "N"], include_characters=' "\n\\'), min_size=1, max_size=40)
@@ -165,14 +160,6 @@ def test_an_import_is_not_made_twice_with_other_scores(tmp_path: Path) -> None:
         save_import(import_scores(inspect_logs(), Selection("match"), state="adapted", bank=the_bank()), path)
 
 
-def run(*arguments: str, as_json: bool = False) -> Any:
-    """Run `audit import` alone."""
-    app = typer.Typer()
-    app.command("import")(import_)
-    shell = Shell(console=Console(as_json=as_json), server="", token=None)
-    return CliRunner().invoke(app, list(arguments), obj=shell)
-
-
 def three_logs() -> list[str]:
     """Return the options that name the logs."""
     paths: LogPaths = inspect_logs()
@@ -182,7 +169,7 @@ def three_logs() -> list[str]:
 def test_the_command_writes_scores_and_says_what_it_saw(tmp_path: Path) -> None:
     """Scores on disk, notes on stderr, one summary on stdout."""
     out = tmp_path / "scores.jsonl"
-    outcome = run("--metric", "match", "--bank", str(LOGS / "bank.jsonl"), "--out", str(out), *three_logs())
+    outcome = run_import("--metric", "match", "--bank", str(LOGS / "bank.jsonl"), "--out", str(out), *three_logs())
 
     assert outcome.exit_code == 0, outcome.output
     assert ScoreTable.from_jsonl(out).scores.tolist() == SCORES
@@ -193,7 +180,7 @@ def test_the_command_writes_scores_and_says_what_it_saw(tmp_path: Path) -> None:
 def test_the_command_prints_json_on_request(tmp_path: Path) -> None:
     """Programs read what people read."""
     out = tmp_path / "scores.jsonl"
-    outcome = run("--metric", "match", "--out", str(out), *three_logs(), as_json=True)
+    outcome = run_import("--metric", "match", "--out", str(out), *three_logs(), as_json=True)
     record = json.loads(outcome.stdout)
 
     assert record["parent_count"] == 4
@@ -205,14 +192,26 @@ def test_the_command_prints_json_on_request(tmp_path: Path) -> None:
     [
         ((), "pass --out"),
         (("--out", "a", "--audit", "b"), "pass --out"),
-        (("--audit", "b"), "--audit needs --model"),
-        (("--audit", "b", "--model", "m", "--bank", "c"), "an audit has its own bank"),
+        (("--audit", "b"), "--audit with --model"),
+        (("--audit", "b", "--model", "m", "--bank", "c"), "pass --out and perhaps --bank, or --audit"),
         (("--out", "a", "--kind", "percent"), "kind is 'percent'"),
     ],
 )
 def test_the_command_refuses_what_does_not_fit_together(arguments: tuple[str, ...], message: str) -> None:
     """Before any log is read."""
-    outcome = run("--metric", "match", *arguments)
+    outcome = run_import("--metric", "match", *arguments)
 
     assert outcome.exit_code == 2
     assert message in " ".join(outcome.output.replace("│", " ").split())
+
+
+def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An example that does not run costs a reader an hour."""
+    root = LOGS.parents[2]
+    blocks = (root / "docs" / "audit-logs.md").read_text(encoding="utf-8").split("```")
+    code = next(block.removeprefix("python\n") for block in blocks if block.startswith("python\n"))
+    text = next(block.removeprefix("text\n") for block in blocks if block.startswith("text\n"))
+    monkeypatch.chdir(root)
+    exec(code, {})
+
+    assert capsys.readouterr().out == text

@@ -182,10 +182,16 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str, content: 
         import_scores(LogPaths(tmp_path / name, (tmp_path / name,)), Selection("right"))
 
 
-def test_one_file_for_two_forms_is_read_once_and_refused_where_it_repeats(tmp_path: Path) -> None:
-    """The same log as original and fresh form has no gap by construction; prompts tell it apart from a real one."""
-    forms = bank(tmp_path, line("p1", fresh=["Ana, 3 boxes of 12, gives 5 away: how many?"]))
-    original = forms.parents[0].original.text
-    path = a_csv(tmp_path, rows_of("p1", text=original, prompt=original)[0])
-    with pytest.raises(InvalidRequestError, match="the prompt of form 'p1/fresh-1' does not hold its words"):
-        import_scores(LogPaths(path, (path,)), Selection("right"), bank=forms)
+def test_a_log_passed_as_two_forms_is_refused(tmp_path: Path) -> None:
+    """Original and fresh form would have no gap by construction."""
+    path = a_csv(tmp_path, rows_of("p1")[0])
+    with pytest.raises(InvalidRequestError, match="is passed as form original and as form fresh-1"):
+        import_scores(LogPaths(path, (path,)), Selection("right"))
+
+
+def test_a_form_asked_again_is_no_other_form(tmp_path: Path) -> None:
+    """Two runs of the public benchmark are two files with the same words."""
+    first = a_csv(tmp_path, rows_of("p1")[0], name="first.csv")
+    second = a_csv(tmp_path, rows_of("p1", right=0)[0], name="second.csv")
+    with pytest.raises(InvalidRequestError, match="form 'p1/fresh-1' has the very words of form original"):
+        import_scores(LogPaths(first, (second,)), Selection("right"))

@@ -139,6 +139,22 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         ScoreTable.from_jsonl(path)
 
 
+def test_no_byte_of_a_file_can_change_unseen(tmp_path: Path) -> None:
+    """Each bit of each byte, in turn; a line end or a space says nothing and was not written by us."""
+    path = written(tmp_path, a_table(strata=("a", "b", "c")))
+    before = path.read_bytes()
+    for place in range(len(before)):
+        for bit in range(8):
+            after = bytearray(before)
+            after[place] ^= 1 << bit
+            path.write_bytes(after)
+            with pytest.raises((IntegrityError, InvalidRequestError)):
+                ScoreTable.from_jsonl(path)
+    path.write_bytes(before.replace(b"\n", b"\r\n"))
+    with pytest.raises(IntegrityError):
+        ScoreTable.from_jsonl(path)
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"format":"other"}', '{"id":"p1"}\n', "[" * 100_000])
 def test_a_file_that_holds_no_scores_is_refused(tmp_path: Path, content: str) -> None:
     """Never a traceback, whatever is in the file."""

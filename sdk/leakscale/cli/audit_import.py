@@ -10,7 +10,8 @@ import typer
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
-    from leakscale.audit.scores import ScoreTable
+    from leakscale.audit.importers import Imported, ImportOptions, LogPaths, Selection
+    from leakscale.audit.scores import ScoreKind, ScoreTable
 
 __all__ = ["import_"]
 
@@ -40,61 +41,70 @@ def import_(
     trust_prompts: Annotated[bool, typer.Option("--trust-prompts", help="Do not compare prompts.")] = False,
 ) -> None:
     """Read evaluation logs into a table of scores, or say which forms were not asked alike."""
-    from leakscale.audit.forms import read_bank  # noqa: PLC0415 - keeps --help quick, as do the next ones
-    from leakscale.audit.importers import (  # noqa: PLC0415
-        ImportOptions,
-        LogPaths,
-        Selection,
-        import_record,
-        import_scores,
-        save_import,
-    )
+    from leakscale.audit.importers import ImportOptions, LogPaths, Selection, import_record  # noqa: PLC0415
+    from leakscale.audit.importers.saving import notes_path  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.scores import ScoreKind  # noqa: PLC0415
 
     if kind not in set(ScoreKind):
         raise typer.BadParameter(f"kind is '{kind}'; it is one of {', '.join(ScoreKind)}")
-    if audit is not None and out is None:
-        bank, target = _places(audit, model, state=state, kind=kind, control=control, bank=bank)
+    paths = LogPaths(original, tuple(fresh or ()), tuple(deep or ()), tuple(together or ()))
+    selection = Selection(metric, filter=filter_, key=key, form_key=form_key, text_key=text_key)
+    options = ImportOptions(frozenset(may_differ or ()), allow_missing, trust_prompts)
+    if audit is not None and out is None and bank is None and model:
+        imported, target = _into_audit(audit, model, paths, selection, control, ScoreKind(kind), state, options)
     elif out is not None and audit is None:
-        target = out
+        imported, target = _to_file(out, bank, model, paths, selection, ScoreKind(kind), state, options)
     else:
-        raise typer.BadParameter("pass --out for a file of scores, or --audit for an audit directory")
-    imported = import_scores(
-        LogPaths(original, tuple(fresh or ()), tuple(deep or ()), tuple(together or ())),
-        Selection(metric, filter=filter_, key=key, form_key=form_key, text_key=text_key),
-        bank=None if bank is None else read_bank(bank),
-        kind=ScoreKind(kind),
-        model=model,
-        state=state,
-        options=ImportOptions(frozenset(may_differ or ()), allow_missing, trust_prompts),
-    )
-    record = save_import(imported, target)
+        raise typer.BadParameter("pass --out and perhaps --bank, or --audit with --model, the id it is registered by")
     console = shell_of(context).console
     for note in imported.notes():
         console.note(f"note: {note}")
-    console.result(
-        {**import_record(imported), "files": [str(target), str(record)]}, text=f"{_summary(imported.table)}\n{target}"
+    files = [str(target), str(notes_path(target))]
+    console.result({**import_record(imported), "files": files}, text=f"{_summary(imported.table)}\n{target}")
+
+
+def _into_audit(
+    audit: Path,
+    model: str,
+    paths: LogPaths,
+    selection: Selection,
+    control: bool,
+    kind: ScoreKind,
+    state: str,
+    options: ImportOptions,
+) -> tuple[Imported, Path]:
+    from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
+    from leakscale.audit.importers.filing import import_into_audit  # noqa: PLC0415
+
+    return import_into_audit(
+        AuditDirectory.existing(audit),
+        model,
+        paths,
+        selection,
+        role=BankRole.CONTROL if control else BankRole.AUDIT,
+        kind=kind,
+        state=state,
+        options=options,
     )
 
 
-def _places(audit: Path, model: str, *, state: str, kind: str, control: bool, bank: Path | None) -> tuple[Path, Path]:
-    """Return the bank of an audit and the file for the scores of a model on it."""
-    from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
-    from leakscale.audit.scores import ScoreKind  # noqa: PLC0415
-    from leakscale.errors import PreconditionError  # noqa: PLC0415
+def _to_file(
+    out: Path,
+    bank: Path | None,
+    model: str,
+    paths: LogPaths,
+    selection: Selection,
+    kind: ScoreKind,
+    state: str,
+    options: ImportOptions,
+) -> tuple[Imported, Path]:
+    from leakscale.audit.forms import read_bank  # noqa: PLC0415
+    from leakscale.audit.importers import import_scores, save_import  # noqa: PLC0415
 
-    if bank is not None:
-        raise typer.BadParameter("--bank and --audit are both given; an audit has its own bank")
-    if not model:
-        raise typer.BadParameter("--audit needs --model: the id that the registration gives the model")
-    directory = AuditDirectory.existing(audit)
-    if not directory.registration.is_file():
-        raise PreconditionError(
-            f"audit '{audit}' is not locked; run `leakscale audit lock` before any score is in it, so that nobody can "
-            "fit the rules to the scores"
-        )
-    role = BankRole.CONTROL if control else BankRole.AUDIT
-    return directory.bank(role), directory.scores(model, bank=role, state=state, kind=ScoreKind(kind))
+    forms = None if bank is None else read_bank(bank)
+    imported = import_scores(paths, selection, bank=forms, kind=kind, model=model, state=state, options=options)
+    save_import(imported, out)
+    return imported, out
 
 
 def _summary(table: ScoreTable) -> str:

@@ -87,11 +87,16 @@ def columns_of(logs: Iterable[tuple[EvaluationLog, Column | None]]) -> dict[Colu
     """Sort the answers of logs by form.
 
     Raises:
-        InvalidRequestError: If a key names no form where it should, a form stands in two logs, is answered twice in one
-            epoch, or the forms are not the original and fresh forms from 1 on.
+        InvalidRequestError: If a key names no form where it should, a log is passed as two forms, a form stands in two
+            logs or is answered twice in one epoch, or the forms are not the original and fresh forms from 1 on.
     """
     columns: dict[Column, FormColumn] = {}
+    named: dict[str, Column] = {}
     for log, column in logs:
+        if column is not None and (first := named.setdefault(log.source.sha256, column)) != column:
+            raise InvalidRequestError(
+                f"log '{log.path}' is passed as form {first} and as form {column}; pass the log of each form once"
+            )
         for answer in log.answers:
             parent_id, place = (answer.key, column) if column else _placed(answer.key, log)
             form = columns.setdefault(place, FormColumn(place, log))

@@ -46,17 +46,24 @@ def check_prompts(columns: Mapping[Column, FormColumn], parent_ids: Sequence[str
         bank: Where the words of each form stand; without it, the log's own are taken out of each prompt.
 
     Raises:
-        InvalidRequestError: If a log holds no prompt, a prompt does not hold its form's words, or the rest differs.
+        InvalidRequestError: If a log holds no prompt, a prompt does not hold its form's words, two forms of a parent
+            have the same words, or the rest differs.
     """
     texts = {} if bank is None else {name: form.text for parent in bank.parents for name, form in parent.forms()}
     original, *rewrites = sorted(columns.values(), key=lambda each: (str(each.column) != "original", each.column))
     for parent_id in parent_ids:
         if not _is_answered(original, parent_id):
             continue
-        expected = _frame(original, parent_id, texts, has_bank=bank is not None)
+        words, expected = _words_and_frame(original, parent_id, texts, has_bank=bank is not None)
+        asked = {words: original}
         for form in rewrites:
             if _is_answered(form, parent_id):
-                found = _frame(form, parent_id, texts, has_bank=bank is not None)
+                words, found = _words_and_frame(form, parent_id, texts, has_bank=bank is not None)
+                if (first := asked.setdefault(words, form)) is not form:
+                    raise InvalidRequestError(
+                        f"log '{form.log.path}': form '{form.name(parent_id)}' has the very words of form "
+                        f"{first.column} ('{first.log.path}'); pass the log of each form once"
+                    )
                 if found != expected:
                     raise _differing(form, parent_id, found, expected)
 
@@ -67,7 +74,9 @@ def _is_answered(form: FormColumn, parent_id: str) -> bool:
     return bool(answers) and not any(answer.failure for answer in answers)
 
 
-def _frame(form: FormColumn, parent_id: str, texts: Mapping[FormName, str], *, has_bank: bool) -> str:
+def _words_and_frame(
+    form: FormColumn, parent_id: str, texts: Mapping[FormName, str], *, has_bank: bool
+) -> tuple[str, str]:
     name = form.name(parent_id)
     answer = form.answers[parent_id][0]
     if has_bank and name not in texts:
@@ -88,7 +97,7 @@ def _frame(form: FormColumn, parent_id: str, texts: Mapping[FormName, str], *, h
             f"log '{form.log.path}': the prompt of form '{name}' does not hold its words {text.strip()[:40]!r}; check "
             "which log is which form, and which field is the parent's id (--key)"
         )
-    return frame
+    return text.strip(), frame
 
 
 def _differing(form: FormColumn, parent_id: str, found: str, expected: str) -> InvalidRequestError:

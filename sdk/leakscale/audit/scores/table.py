@@ -170,12 +170,9 @@ class ScoreTable:
 
     def to_jsonl(self, path: Path) -> None:
         """Write the table, complete or not at all."""
-        header, *rows = table_lines(self)
-        # The digest stands last in the header, so that what it is over is the file without it.
-        header = f'{header[:-1]},"digest":"{self.digest}"}}'
         partial = path.with_name(f"{path.name}.partial")
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.write("".join(f"{line}\n" for line in (header, *rows)))
+        with partial.open("wb") as file:
+            file.write(self._content())
             file.flush()
             os.fsync(file.fileno())
         partial.rename(path)
@@ -191,20 +188,26 @@ class ScoreTable:
         """
         if not path.is_file():
             raise NotFoundError(f"scores '{path}' do not exist; answer the audit or import a log first")
+        content = path.read_bytes()
         try:
-            header, *rows = [json.loads(line) for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")]
-            digest = header["digest"]
+            header, *rows = [json.loads(line) for line in content.decode("utf-8").removesuffix("\n").split("\n")]
             table = cls(**table_fields(header, rows))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InvalidRequestError(
                 f"'{path}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
             ) from error
-        if table.digest != digest:
+        # A table has one file: bytes that mean the same and are others were not written by `to_jsonl`.
+        if table._content() != content:
             raise IntegrityError(
-                f"scores '{path}' were changed after they were written: digest {table.digest[:12]}, "
-                f"not {str(digest)[:12]}; import or answer again"
+                f"scores '{path}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
+                f"what is there {table.digest[:12]}); import or answer again"
             )
         return table
+
+    def _content(self) -> bytes:
+        header, *rows = table_lines(self)
+        # The digest stands last in the header, so that what it is over is the file without it.
+        return "".join(f"{line}\n" for line in (f'{header[:-1]},"digest":"{self.digest}"}}', *rows)).encode()
 
     def _check_names(self) -> None:
         for name in ("model", "metric", "state"):

@@ -1,0 +1,120 @@
+"""Imports into a locked audit: the bank, the place and the ledger are the audit's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.audit.log_builders import a_csv, run_import
+from tests.audit.registration.builders import NOW, PLAN, an_audit
+
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.forms import read_bank
+from leakscale.audit.importers import ImportOptions, LogPaths, Selection
+from leakscale.audit.importers.filing import import_into_audit
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.locking import lock_audit
+from leakscale.audit.scores import ScoreTable
+from leakscale.errors import ConflictError, IntegrityError, NotFoundError, PreconditionError
+
+BY_HAND = Selection("right", form_key="form")
+LOGGED = PLAN.replace('revision = "1"', 'revision = "1"\nengine = "log"')
+
+
+def a_locked_audit(folder: Path) -> AuditDirectory:
+    """Return an audit of one model that was asked already and one that was not."""
+    directory = an_audit(folder, plan=LOGGED)
+    lock_audit(directory, now=NOW)
+    return directory
+
+
+def a_log_of(directory: AuditDirectory, *, right: int = 1) -> LogPaths:
+    """Write a table that answers every form of the audit's bank."""
+    bank = read_bank(directory.bank(BankRole.AUDIT))
+    rows = [
+        {
+            "id": parent.parent_id,
+            "form": str(name).partition("/")[2],
+            "right": right,
+            "text": form.text,
+            "prompt": form.text,
+        }
+        for parent in bank.parents
+        for name, form in parent.forms()
+    ]
+    return LogPaths(together=(a_csv(directory.root.parent, *rows),))
+
+
+def test_an_import_is_entered_in_the_ledger_once(tmp_path: Path) -> None:
+    """Scores nobody entered could have been exchanged; an entry a repetition would look like several tries."""
+    directory = a_locked_audit(tmp_path)
+    imported, path = import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    entries = [entry for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.SCORES]
+
+    assert path == directory.scores("tiny", bank=BankRole.AUDIT)
+    assert ScoreTable.from_jsonl(path) == imported.table
+    assert imported.table.model == "tiny"
+    assert [(entry.subject, entry.digest) for entry in entries] == [
+        ("scores/registered/audit/tiny.base.correct.jsonl", imported.table.digest)
+    ]
+    assert entries[0].facts["made_by"] == "import"
+
+
+def test_what_was_overlooked_is_bound_by_the_ledger(tmp_path: Path) -> None:
+    """The report reads it from there."""
+    directory = a_locked_audit(tmp_path)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND, options=ImportOptions(are_prompts_trusted=True))
+    entry = AuditLedger(directory).latest(EntryKind.SCORES)
+
+    assert entry is not None
+    assert entry.facts["are_prompts_trusted"] is True
+
+
+def test_other_scores_of_the_same_model_are_refused(tmp_path: Path) -> None:
+    """Whoever may import twice may keep the better one."""
+    directory = a_locked_audit(tmp_path)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    with pytest.raises(ConflictError, match="holds other scores of tiny already"):
+        import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND)
+
+
+def test_before_the_lock_nothing_is_imported(tmp_path: Path) -> None:
+    """Otherwise the rules could be fitted to the scores."""
+    directory = an_audit(tmp_path, plan=LOGGED)
+    with pytest.raises(PreconditionError, match="is not locked"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    assert not directory.asked()
+
+
+def test_only_a_model_registered_as_asked_already_is_imported(tmp_path: Path) -> None:
+    """A log in place of the registered run would be an amendment nobody made."""
+    directory = a_locked_audit(tmp_path)
+    with pytest.raises(PreconditionError, match="'other' is registered with engine 'transformers'"):
+        import_into_audit(directory, "other", a_log_of(directory), BY_HAND)
+    with pytest.raises(NotFoundError, match="'huge' is not registered in audit 'demo', only tiny, other"):
+        import_into_audit(directory, "huge", a_log_of(directory), BY_HAND)
+    with pytest.raises(NotFoundError, match="was locked without a control bank"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND, role=BankRole.CONTROL)
+
+
+def test_a_form_changed_after_the_lock_is_seen(tmp_path: Path) -> None:
+    """The log would be of other forms than those that were registered."""
+    directory = a_locked_audit(tmp_path)
+    path = directory.bank(BankRole.AUDIT)
+    path.write_text(path.read_text().replace("Ana", "Eva"), encoding="utf-8")
+    with pytest.raises(IntegrityError, match="was changed after the lock"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+
+
+def test_the_command_finds_bank_and_place_by_itself(tmp_path: Path) -> None:
+    """Whoever imports for an audit names the audit and the model, and nothing that the audit knows already."""
+    directory = a_locked_audit(tmp_path)
+    (log,) = a_log_of(directory).together
+    outcome = run_import(
+        *("--metric", "right", "--form-key", "form", "--together", str(log)),
+        *("--audit", str(directory.root), "--model", "tiny"),
+    )
+
+    assert outcome.exit_code == 0, outcome.output
+    assert directory.scores("tiny", bank=BankRole.AUDIT).is_file()
