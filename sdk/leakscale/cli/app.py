@@ -10,6 +10,7 @@ import leakscale
 from leakscale.cli import (
     adapt,
     analyze,
+    audit,
     bank,
     catalog,
     certify,
@@ -51,6 +52,7 @@ app.command("report")(report.report)
 app.add_typer(lab.app, name="lab")
 app.add_typer(study.app, name="study")
 app.add_typer(shards.app, name="shards")
+app.add_typer(audit.app, name="audit")
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,11 +7,12 @@ a signature. Entries cut off at the end cannot be seen from the file alone: publ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory, write_atomically
@@ -24,9 +25,12 @@ from leakscale.audit.registration.signing import (
     leaf_hash,
     open_envelope,
 )
-from leakscale.errors import IntegrityError, NotFoundError
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 
 __all__ = ["AuditLedger", "EntryKind", "Head", "LedgerEntry"]
+
+
+_HEAD: Final = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64}):([0-9a-f]{64})")
 
 
 class EntryKind(StrEnum):
@@ -68,7 +72,19 @@ class Head:
     """Hex SHA-256 of the public key."""
 
     def __str__(self) -> str:
-        return f"{self.entry_count} {self.root} {self.key_id}"
+        return f"{self.entry_count}:{self.root}:{self.key_id}"
+
+    @classmethod
+    def parse(cls, text: str) -> Head:
+        """Read what `str` wrote.
+
+        Raises:
+            InvalidRequestError: If it is no head.
+        """
+        match = _HEAD.fullmatch(text.strip())
+        if match is None:
+            raise InvalidRequestError(f"head {text!r} is none; pass COUNT:ROOT:KEY as `leakscale audit show` prints it")
+        return cls(int(match[1]), match[2], match[3])
 
 
 class AuditLedger:
@@ -95,6 +111,21 @@ class AuditLedger:
     def public_key(self) -> bytes:
         """Return the raw key that signed every entry; raises as `entries`."""
         return self._read()[2]
+
+    def require_extends(self, head: Head) -> None:
+        """Refuse a ledger that does not begin with what an earlier head stands for.
+
+        Raises:
+            IntegrityError: If it has fewer entries, other ones, or another key.
+        """
+        self.entries()
+        lines = self._path.read_bytes().splitlines()[: head.entry_count]
+        tree = Frontier(leaf_hash(line) for line in lines)
+        if tree.leaf_count < head.entry_count or tree.root().hex() != head.root or self.head().key_id != head.key_id:
+            raise IntegrityError(
+                f"ledger '{self._path}' does not go on from the head of {head.entry_count} entries that was published; "
+                "entries were dropped or signed again, restore the file from a copy"
+            )
 
     def latest(self, kind: EntryKind) -> LedgerEntry | None:
         """Return the last entry of a kind, or None; raises as `entries`."""

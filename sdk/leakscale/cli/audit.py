@@ -1,0 +1,18 @@
+"""`leakscale audit`: bound what a public benchmark's score owes to its wording. One module a verb."""
+
+from __future__ import annotations
+
+import typer
+
+from leakscale.cli import audit_amend, audit_check, audit_import, audit_lock, audit_new, audit_review, audit_show
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Audit a public benchmark with private fresh forms.", no_args_is_help=True)
+app.command("new")(audit_new.new)
+app.command("check")(audit_check.check)
+app.command("review")(audit_review.review)
+app.command("lock")(audit_lock.lock)
+app.command("amend")(audit_amend.amend)
+app.command("show")(audit_show.show)
+app.command("import")(audit_import.import_)

@@ -1,0 +1,47 @@
+"""`leakscale audit amend`: log a change to a locked audit, beside what was registered."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from leakscale.cli.shell import shell_of
+
+__all__ = ["amend"]
+
+
+def amend(
+    context: typer.Context,
+    root: Annotated[Path, typer.Argument(metavar="DIR", help="Audit directory.")],
+    changes: Annotated[
+        list[str],
+        typer.Option("--set", metavar="FIELD=VALUE", help="E.g. decoding.token_count_max=1024; may be repeated."),
+    ],
+    reason: Annotated[str, typer.Option(help="Why; whoever reads the report reads it.")] = "",
+) -> None:
+    """Log an amendment with its reason. It is answered and reported beside what was registered, never instead."""
+    from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.registration.amending import amend_audit  # noqa: PLC0415
+
+    directory = AuditDirectory.existing(root)
+    amendment = amend_audit(directory, changes=dict(_change(each) for each in changes), reason=reason)
+    seen = (
+        f"{len(amendment.files_seen)} files of answers or scores existed" if amendment.files_seen else "nothing asked"
+    )
+    shell_of(context).console.result(
+        {"variant": amendment.variant, **amendment.to_json()},
+        text=f"{amendment.variant} logged at {amendment.amended_at}; before it {seen}",
+    )
+
+
+def _change(text: str) -> tuple[str, Any]:
+    field, equals, value = text.partition("=")
+    if not equals or not field.strip():
+        raise typer.BadParameter(f"{text!r} is no change; pass FIELD=VALUE", param_hint="--set")
+    try:
+        return field.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return field.strip(), value  # a word that nobody quoted

@@ -1,0 +1,96 @@
+"""`leakscale audit show`: verify an audit directory, and say what is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.audit.directory import AuditDirectory
+    from leakscale.audit.registration import Registration
+    from leakscale.audit.registration.ledger import LedgerEntry
+
+__all__ = ["show"]
+
+
+def show(
+    context: typer.Context,
+    root: Annotated[Path, typer.Argument(metavar="DIR", help="Audit directory.")],
+    head: Annotated[
+        str,
+        typer.Option(
+            metavar="COUNT:ROOT:KEY", help="Head that was published earlier; the ledger has to go on from it."
+        ),
+    ] = "",
+) -> None:
+    """Verify ledger, registration and banks of an audit, and show what was registered; exit code 1 where one fails."""
+    from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
+    from leakscale.audit.registration.opening import read_draw  # noqa: PLC0415
+
+    directory = AuditDirectory.existing(root)
+    ledger = AuditLedger(directory)
+    entries, draw = ledger.entries(), read_draw(directory)
+    if head:
+        ledger.require_extends(Head.parse(head))
+    is_locked = any(entry.kind is EntryKind.LOCK for entry in entries)
+    registration = _verified(directory) if is_locked else None
+    facts: dict[str, Any] = {
+        "directory": str(root),
+        "is_locked": is_locked,
+        "draw": draw.to_json(),
+        "registration": registration and registration.to_json(),
+        "ledger": [_entry(entry) for entry in entries],
+        "head": str(ledger.head()),
+        "files": [path.relative_to(root).as_posix() for path in directory.asked()],
+    }
+    lines = [
+        f"{draw.sample_size:,} of {draw.population_size:,} parents, {draw.fresh_count} fresh forms, seed {draw.seed}",
+        *(_registered(registration) if registration else ["not locked; see `leakscale audit check`"]),
+        *(f"{entry.number:>3}  {entry.at}  {entry.kind:<10} {entry.subject}" for entry in entries),
+        *(f"     {entry.facts['reason']}" for entry in entries if entry.kind is EntryKind.AMENDMENT),
+        str(ledger.head()),
+    ]
+    shell_of(context).console.result(facts, text="\n".join(lines))
+
+
+def _verified(directory: AuditDirectory) -> Registration:
+    from leakscale.audit.directory import BankRole  # noqa: PLC0415
+    from leakscale.audit.registration.verifying import locked_bank, locked_registration  # noqa: PLC0415
+
+    registration = locked_registration(directory)
+    if directory.private.exists():  # a published audit leaves its private forms out
+        locked_bank(directory, registration)
+        if registration.control is not None:
+            locked_bank(directory, registration, BankRole.CONTROL)
+    return registration
+
+
+def _registered(registration: Registration) -> list[str]:
+    settings, gates = registration.plan.inference, registration.gates
+    models = ", ".join(model.id for model in registration.plan.models)
+    control = registration.control
+    return [
+        f"locked at {registration.locked_at}, verified"
+        + ("; answers of a log are older" if registration.is_retrospective else ""),
+        f"models     {models}",
+        f"control    {f'{control.parent_count} parents' if control else 'none: no claim can fire'}",
+        f"interval   {settings.component} with {settings.bound}, alpha {settings.alpha:g} ({settings.combine})",
+        f"radius     {settings.rho:g} of {', '.join(f'{rho:g}' for rho in settings.rho_grid)}",
+        *(f"gate       {gate.id}: half-width {gate.half_width:.3f}, tolerance {gate.tolerance:g}" for gate in gates),
+    ]
+
+
+def _entry(entry: LedgerEntry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "kind": str(entry.kind),
+        "subject": entry.subject,
+        "digest": entry.digest,
+        "at": entry.at,
+        "facts": dict(entry.facts),
+    }

@@ -1,0 +1,133 @@
+"""What was signed cannot be changed unseen: not by a byte, not by an entry, not with another key."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.audit.registration.builders import NOW, an_audit, edit_bank
+
+from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head
+from leakscale.audit.registration.locking import lock_audit
+from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+
+
+def _flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def _refused(directory: AuditDirectory) -> bool:
+    try:
+        locked_registration(directory)
+    except IntegrityError as error:
+        return "restore" in str(error)
+    return False
+
+
+@pytest.mark.parametrize("name", ["registration.json", "draw.json", "ledger.jsonl"])
+def test_a_single_changed_byte_is_found_wherever_it_is(tmp_path: Path, name: str) -> None:
+    """What no signature covers, a key's name or a space, is covered too."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW)
+    path = directory.root / name
+    whole = path.read_bytes()
+    step = max(1, len(whole) // 150)
+    for at in {*range(0, len(whole), step), len(whole) - 1}:
+        _flip(path, at)
+        assert _refused(directory), f"byte {at} of {name}"
+        path.write_bytes(whole)
+    assert locked_registration(directory).name == "demo"
+
+
+def test_a_form_changed_after_the_lock_is_found(tmp_path: Path) -> None:
+    """Even one that passes every check."""
+    directory = an_audit(tmp_path)
+    registration = lock_audit(directory, now=NOW).registration
+    edit_bank(
+        directory, lambda lines: lines[3]["fresh"][0].update(text=lines[3]["fresh"][0]["text"].replace("Ana", "Eva"))
+    )
+    with pytest.raises(IntegrityError, match=r"bank\.jsonl' was changed after the lock"):
+        locked_bank(directory, registration)
+
+
+def test_a_frame_changed_before_the_lock_is_found(tmp_path: Path) -> None:
+    """A frame with fewer parents makes every interval narrower."""
+    directory = an_audit(tmp_path)
+    kept = directory.frame.read_text(encoding="utf-8").splitlines()[:-1]
+    directory.frame.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    with pytest.raises(IntegrityError, match=r"frame '.*' was changed after the draw"):
+        lock_audit(directory)
+
+
+def test_ledger_entries_cannot_be_dropped_or_moved(tmp_path: Path) -> None:
+    """An amendment that nobody wants to show any more."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW)
+    ledger = AuditLedger(directory)
+    ledger.append(EntryKind.SCORES, subject="a", digest=b"1" * 32, at=NOW)
+    first, second, third = directory.ledger.read_bytes().splitlines(keepends=True)
+    head = ledger.head()
+    assert head.entry_count == 3
+    for edited in (first + third, second + third, first + third + second, first + first + second + third, first[:-1]):
+        directory.ledger.write_bytes(edited)
+        with pytest.raises(IntegrityError):
+            ledger.entries()
+    directory.ledger.write_bytes(first + second)
+    assert ledger.head().root != head.root
+    with pytest.raises(IntegrityError, match="does not go on from the head of 3 entries that was published"):
+        ledger.require_extends(head)
+
+
+def test_a_published_head_is_gone_on_from(tmp_path: Path) -> None:
+    """Whoever kept the line from the day of the lock can check the ledger of the day of the report."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW)
+    ledger = AuditLedger(directory)
+    published = Head.parse(str(ledger.head()))
+    ledger.append(EntryKind.SCORES, subject="a", digest=b"1" * 32, at=NOW)
+    ledger.require_extends(published)
+    with pytest.raises(IntegrityError, match="does not go on from the head"):
+        ledger.require_extends(replace(published, key_id="0" * 64))
+    with pytest.raises(InvalidRequestError, match="head '3:x:y' is none"):
+        Head.parse("3:x:y")
+
+
+def test_another_audits_entries_are_refused(tmp_path: Path) -> None:
+    """Two audits have two keys."""
+    one, other = an_audit(tmp_path / "one"), an_audit(tmp_path / "other")
+    lock_audit(one, now=NOW)
+    lock_audit(other, now=NOW)
+    one.registration.write_bytes(other.registration.read_bytes())
+    with pytest.raises(IntegrityError, match="was changed after it was signed"):
+        locked_registration(one)
+    lines = one.ledger.read_bytes().splitlines(keepends=True)
+    one.ledger.write_bytes(lines[0] + other.ledger.read_bytes().splitlines(keepends=True)[1])
+    with pytest.raises(IntegrityError, match=r"entry 2: changed after it was signed .*another key"):
+        locked_registration(one)
+
+
+def test_a_registration_is_a_dsse_envelope_of_an_in_toto_statement(tmp_path: Path) -> None:
+    """Other tools read it."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW)
+    envelope = json.loads(directory.registration.read_bytes())
+    statement = json.loads(base64.b64decode(envelope["payload"]))
+    assert envelope["payloadType"] == "application/vnd.in-toto+json"
+    assert statement["predicateType"] == "urn:leakscale:audit-registration:v1"
+    assert statement["subject"][0]["name"] == "audits/demo"
+
+
+def test_a_lost_key_is_not_made_again(tmp_path: Path) -> None:
+    """Another key would begin another ledger under the same name."""
+    directory = an_audit(tmp_path)
+    directory.key.unlink()
+    with pytest.raises(NotFoundError, match=r"key '.*' is missing, and the audit is signed with it"):
+        lock_audit(directory)
+    assert not directory.key.exists()
