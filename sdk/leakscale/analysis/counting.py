@@ -118,7 +118,7 @@ class _Families:
 
     def _constant(self, table: ResultTable, name: str, column: LabelColumn | NDArray[np.int64]) -> NDArray[np.int64]:
         values = column.codes if isinstance(column, LabelColumn) else column
-        found = np.empty(self.ids.size, np.int64)
+        found = np.zeros(self.ids.size, np.int64)  # a name may have no row in a part of a table
         found[table.family.codes] = values
         differing = found[table.family.codes] != values
         if differing.any():
@@ -170,7 +170,7 @@ def _require_once(table: ResultTable, places: NDArray[np.int64]) -> None:
         return
     width = int(draws.max()) + 1
     keys = places * width + draws
-    if int(places.max() + 1) * width <= 1 << 25:
+    if int(places.max() + 1) * width <= 1 << 22:
         is_twice = bool((np.bincount(keys) > 1).any())
     else:
         is_twice = np.unique(keys).size < keys.size

@@ -11,6 +11,7 @@ import csv
 import dataclasses
 import enum
 import io
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,14 +105,18 @@ class Table(Generic[Row]):
         """Return the table in plain characters."""
         lines = [self.heading]
         if self.withheld is not None:
-            return "\n".join([*lines, f"  withheld: {self.withheld}"])
+            return "\n".join([*lines, *_wrapped(f"withheld: {self.withheld}")])
         if self.rows:
             headings = [_heading(one.name) for one in _fields(self.rows[0])]
             lines += _aligned(headings, [list(_shown(row)) for row in self.rows])
-        return "\n".join([*lines, *([f"  {self.note}"] if self.note else [])])
+        return "\n".join([*lines, *_wrapped(self.note)])
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="  ")
 
 
 def _fields(row: Any) -> tuple[dataclasses.Field[Any], ...]:

@@ -46,12 +46,12 @@ def analyze(
     if study.is_file():
         study, results = study.parent, results or study
     results = results or find_results(study)
-    disclosure = _disclosure(study, is_needed=results is None)
+    disclosure = _disclosure(study) if results is None else _disclosure_if_any(study)
     if results is not None:
         plan = _plan(disclosure, seed=seed, resamples=resamples, strength=strength)
         analysis = _by_family(study, results, disclosure, plan, is_retired=retired, console=shell.console)
     else:
-        analysis = _as_released(study, disclosure)
+        analysis = _as_released(study)
     written = [] if output is None else [str(path) for path in analysis.write(output)]
     if written:
         shell.console.note(f"{len(written)} files in {output}")
@@ -69,16 +69,19 @@ def analyze(
     )
 
 
-def _disclosure(study: Path, *, is_needed: bool) -> Disclosure | None:
-    """Read the released numbers; a study with results by family does without."""
-    from leakscale.errors import NotFoundError  # noqa: PLC0415
+def _disclosure(study: Path) -> Disclosure:
     from leakscale.report import read_disclosure  # noqa: PLC0415
 
+    return read_disclosure(study)
+
+
+def _disclosure_if_any(study: Path) -> Disclosure | None:
+    """Read the released numbers; results by family do without."""
+    from leakscale.errors import NotFoundError  # noqa: PLC0415
+
     try:
-        return read_disclosure(study)
+        return _disclosure(study)
     except NotFoundError:
-        if is_needed:
-            raise
         return None
 
 
@@ -109,10 +112,11 @@ def _plan(
     )
 
 
-def _as_released(study: Path, disclosure: Disclosure) -> Analysis:
+def _as_released(study: Path) -> Analysis:
     from leakscale.analysis.disclosed import analyze_disclosure  # noqa: PLC0415
     from leakscale.analysis.study import identities_of  # noqa: PLC0415
 
+    disclosure = _disclosure(study)
     numbers = _numbers(disclosure)
     identities = identities_of(study, provenance=_provenance(study), numbers=numbers)
     return analyze_disclosure(disclosure, numbers, identities)
