@@ -60,11 +60,16 @@ def show(
 
 def _verified(directory: AuditDirectory) -> Registration:
     from leakscale.audit.directory import BankRole  # noqa: PLC0415
-    from leakscale.audit.registration.verifying import locked_bank, locked_registration  # noqa: PLC0415
+    from leakscale.audit.registration.verifying import (  # noqa: PLC0415
+        locked_bank,
+        locked_registration,
+        require_locked_reading,
+    )
 
     registration = locked_registration(directory)
     if directory.private.exists():  # a published audit leaves its private forms out
         locked_bank(directory, registration)
+        require_locked_reading(directory, registration)
         if registration.control is not None:
             locked_bank(directory, registration, BankRole.CONTROL)
     return registration

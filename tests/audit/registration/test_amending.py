@@ -61,6 +61,7 @@ def test_an_amendment_without_a_reason_is_refused(locked: AuditDirectory, reason
         ({"name": "other"}, "field 'name' is none that can be changed"),
         ({"models": []}, "field 'models' is none that can be changed"),
         ({"models.nobody.revision": "3"}, r"field 'models\.nobody\.revision' is none that can be changed"),
+        ({"models.other.id": "third"}, r"field 'models\.other\.id' is none that can be changed"),
         ({"inference.rho": 0.03}, "rho is 0.03; it is one of rho_grid"),
         ({"inference.bound": "wald_fpc"}, "bound is 'wald_fpc'; it is one of"),
     ],

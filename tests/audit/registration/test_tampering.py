@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,14 @@ from pathlib import Path
 import pytest
 from tests.audit.registration.builders import NOW, an_audit, edit_bank
 
-from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.checks import CheckSettings
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head
 from leakscale.audit.registration.locking import lock_audit
-from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.audit.registration.signing import AuditKey, AuditStatement
+from leakscale.audit.registration.verifying import locked_bank, locked_registration, require_locked_reading
+from leakscale.audit.review import ReviewLog, Verdict, review_queue
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 
 
@@ -122,6 +127,37 @@ def test_a_registration_is_a_dsse_envelope_of_an_in_toto_statement(tmp_path: Pat
     assert envelope["payloadType"] == "application/vnd.in-toto+json"
     assert statement["predicateType"] == "urn:leakscale:audit-registration:v1"
     assert statement["subject"][0]["name"] == "audits/demo"
+
+
+def test_a_reading_changed_after_the_lock_is_found(tmp_path: Path) -> None:
+    """A rejection must not become an acceptance afterwards; what is read later is added below."""
+    directory = an_audit(tmp_path)
+    items = review_queue(read_bank(directory.bank(BankRole.AUDIT)), CheckSettings(), role=BankRole.AUDIT)
+    one, other = (str(item.name) for item in items[:2])
+    ReviewLog(directory).record({one: (Verdict.ACCEPT, "at length")}, items, reviewer="Ana", now=NOW)
+    registration = lock_audit(directory, now=NOW).registration
+    ReviewLog(directory).record({other: (Verdict.REJECT, "seen too late")}, items, reviewer="Ana", now=NOW)
+    require_locked_reading(directory, registration)
+    directory.review_log.write_text(directory.review_log.read_text().replace("at length", "in haste"))
+    with pytest.raises(IntegrityError, match="decisions from before the lock were changed"):
+        require_locked_reading(directory, registration)
+
+
+def test_a_later_versions_registration_is_said_to_be_one(tmp_path: Path) -> None:
+    """Signed and unreadable is not changed."""
+    directory = an_audit(tmp_path)
+    registration = lock_audit(directory, now=NOW).registration
+    directory.ledger.write_bytes(directory.ledger.read_bytes().splitlines(keepends=True)[0])
+    facts = registration.to_json() | {"later": 1, "leakscale_version": "9.9"}
+    content = AuditKey.kept_in(directory.key).sign(
+        AuditStatement.REGISTRATION, subject="audits/demo", digest=b"1" * 32, facts=facts
+    )
+    directory.registration.write_bytes(content)
+    AuditLedger(directory).append(
+        EntryKind.LOCK, subject="registration.json", digest=hashlib.sha256(content).digest(), at=NOW
+    )
+    with pytest.raises(InvalidRequestError, match=r"was locked by leakscale 9\.9, and this version cannot read it"):
+        locked_registration(directory)
 
 
 def test_a_lost_key_is_not_made_again(tmp_path: Path) -> None:

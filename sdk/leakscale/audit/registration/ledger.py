@@ -194,7 +194,15 @@ class AuditLedger:
                 raise IntegrityError(f"{source}: does not follow the entry before; restore the file from a copy")
             if (facts["kind"] == EntryKind.DRAW) != (number == 1):
                 raise IntegrityError(f"{source}: an audit is drawn once, first; restore the file from a copy")
-            kind = EntryKind(facts["kind"])
+            kind = _kind(facts["kind"], source)
             entries.append(LedgerEntry(number, kind, opened.subject, opened.digest.hex(), facts["at"], facts["facts"]))
             tree.append(leaf_hash(line))
         return tuple(entries), tree.root(), public_key
+
+
+def _kind(name: str, source: str) -> EntryKind:
+    if name not in list(EntryKind):
+        raise InvalidRequestError(
+            f"{source}: says '{name}', which this version of leakscale does not know; install a newer one"
+        )
+    return EntryKind(name)

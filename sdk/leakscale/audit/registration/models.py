@@ -202,7 +202,7 @@ def _change(fields: dict[str, Any], path: str, value: Any) -> None:
     table: Any = fields
     for part in tables:
         table = _entry(table, part)
-    if not tables or tables[0] in _FIXED or not isinstance(table, dict) or name not in table:
+    if not tables or tables[0] in _FIXED or name == "id" or not isinstance(table, dict) or name not in table:
         raise InvalidRequestError(
             f"amendment: field '{path}' is none that can be changed; name one of models, prompt, decoding, scoring or "
             "inference, e.g. decoding.token_count_max"

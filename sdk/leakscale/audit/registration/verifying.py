@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, read_bank
@@ -10,9 +13,10 @@ from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.opening import read_draw
 from leakscale.audit.registration.signing import AuditStatement, open_envelope
-from leakscale.errors import IntegrityError, NotFoundError, PreconditionError
+from leakscale.audit.review import ReviewLog
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
 
-__all__ = ["locked_bank", "locked_registration"]
+__all__ = ["locked_bank", "locked_registration", "require_locked_reading"]
 
 
 def locked_registration(directory: AuditDirectory) -> Registration:
@@ -21,6 +25,7 @@ def locked_registration(directory: AuditDirectory) -> Registration:
     Raises:
         PreconditionError: If the audit is not locked.
         IntegrityError: If ledger, registration or draw were changed, by as little as a byte.
+        InvalidRequestError: If another version of leakscale locked it, whose plans this one cannot read.
     """
     # 1. The ledger holds: every signature, every root. `read_draw` and `entries` check it.
     ledger = AuditLedger(directory)
@@ -38,11 +43,23 @@ def locked_registration(directory: AuditDirectory) -> Registration:
     opened = open_envelope(
         content, AuditStatement.REGISTRATION, public_key=ledger.public_key(), source=f"registration '{path}'"
     )
-    registration = Registration.from_json(opened.facts)
+    registration = _read(opened.facts, path)
     # 4. It is about the draw that lies beside it.
     if registration.draw != draw:
         raise IntegrityError(f"registration '{path}' is about another draw than '{directory.draw}'; restore both")
     return registration
+
+
+def require_locked_reading(directory: AuditDirectory, registration: Registration) -> None:
+    """Refuse a log of the human reading that does not begin with what was locked; what was read later may follow.
+
+    Raises:
+        IntegrityError: If a decision from before the lock was changed or dropped.
+    """
+    if not ReviewLog(directory).begins_with(registration.review_digest):
+        raise IntegrityError(
+            f"review log '{directory.review_log}': decisions from before the lock were changed; restore it from a copy"
+        )
 
 
 def locked_bank(directory: AuditDirectory, registration: Registration, role: BankRole = BankRole.AUDIT) -> FormBank:
@@ -63,3 +80,14 @@ def locked_bank(directory: AuditDirectory, registration: Registration, role: Ban
             "restore it from a copy"
         )
     return bank
+
+
+def _read(facts: Mapping[str, Any], path: Path) -> Registration:
+    try:
+        return Registration.from_json(facts)
+    except (InvalidRequestError, KeyError, TypeError) as error:
+        version = facts.get("leakscale_version", "unknown")
+        raise InvalidRequestError(
+            f"registration '{path}' was locked by leakscale {version}, and this version cannot read it ({error}); "
+            "install that one"
+        ) from error

@@ -59,6 +59,18 @@ class ReviewLog:
         """Hex SHA-256 of the log, of nothing where there is none."""
         return hashlib.sha256(self._path.read_bytes() if self._path.exists() else b"").hexdigest()
 
+    def begins_with(self, digest: str) -> bool:
+        """Tell whether the log, or its first lines, have this digest."""
+        found = hashlib.sha256()
+        lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
+        if found.hexdigest() == digest:
+            return True
+        for line in lines:
+            found.update(line)
+            if found.hexdigest() == digest:
+                return True
+        return False
+
     def decisions(self) -> list[Decision]:
         """Read all decisions, oldest first.
 
