@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 from tests.audit.registration.builders import CONTROL, PLAN
 
-from leakscale.audit.registration.plan import load_plan, plan_from_fields
+from leakscale.audit.registration.fields import (
+    CheckTable,
+    ControlTable,
+    DecodingTable,
+    GateTable,
+    InferenceTable,
+    ModelTable,
+    PromptTable,
+    ReviewTable,
+    ScoringTable,
+    SourceTable,
+)
+from leakscale.audit.registration.plan import AuditPlan, load_plan, plan_from_fields
 from leakscale.errors import InvalidRequestError, NotFoundError
 
 
@@ -82,3 +94,12 @@ def test_a_plan_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "audit.toml").write_bytes(b'name = "\xe9"')
     with pytest.raises(InvalidRequestError, match="byte 8 is not UTF-8"):
         load_plan(tmp_path / "audit.toml")
+
+
+def test_the_docs_tell_of_every_field() -> None:
+    """A field that nobody is told of is registered by default, and by accident."""
+    page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+    tables = [AuditPlan, SourceTable, ControlTable, ModelTable, PromptTable, DecodingTable, ScoringTable, CheckTable]
+    fields = {name for table in (*tables, ReviewTable, InferenceTable, GateTable) for name in table.model_fields}
+    headings = {name for name in AuditPlan.model_fields if f"[{name}]" in page}
+    assert {name for name in fields - headings if f"`{name}`" not in page} == set()
