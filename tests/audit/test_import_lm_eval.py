@@ -48,7 +48,7 @@ def test_another_number_of_examples_is_refused() -> None:
     paths = LogPaths(
         lm_eval_log("words-original"), (lm_eval_log("words-fresh-1-unaided"), lm_eval_log("words-fresh-2"))
     )
-    with pytest.raises(InvalidRequestError, match="few-shot-count: 'num_fewshot' is 0, not 1"):
+    with pytest.raises(InvalidRequestError, match="few-shot-count: 'num_fewshot' is 0 here and 1 there"):
         import_scores(paths, FLEXIBLE, bank=the_bank())
 
     options = ImportOptions(may_differ=frozenset({"num_fewshot"}))
@@ -73,11 +73,11 @@ def _in_sample(name: str, value: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_in_config("doc_to_text", "{{question}}"), "prompt-template: 'doc_to_text' is \"{{question}}\", not"),
-        (_in_config("description", "Think."), "prompt-template: 'description' is \"Think.\", not not there"),
+        (_in_config("doc_to_text", "{{question}}"), "prompt-template: 'doc_to_text' is \"{{question}}\" here"),
+        (_in_config("description", "Think."), "prompt-template: 'description' is \"Think.\" here and absent there"),
         (_in_config("generation_kwargs", {"do_sample": True}), "decoding: 'generation_kwargs.do_sample' is true"),
-        (_in_config("filter_list", []), "scoring: 'filter.flexible-extract' is not there"),
-        (_in_config("repeats", 8), "scoring: 'repeats' is 8, not 1"),
+        (_in_config("filter_list", []), "scoring: 'filter.flexible-extract' is absent here"),
+        (_in_config("repeats", 8), "scoring: 'repeats' is 8 here and 1 there"),
         (_in_sample("exact_match", None), r"form 'w1/fresh-1' failed \(no score\), 1 of 4 did"),
         (_in_sample("exact_match", 0.5), "form 'w1/fresh-1' has the score 0.5 from dummy"),
         (_in_sample("filter", "other"), r"status: 1 of its samples did not complete"),
@@ -101,19 +101,31 @@ def test_a_log_that_cannot_be_used_says_why(tmp_path: Path, change: Change, mess
     assert caught.match(message) if "\\" in message else message in str(caught.value)
 
 
+def a_run_of_its_own(folder: Path, **fields: Any) -> LogPaths:
+    """Return the three logs, fresh form 1 from another run with other results."""
+    paths = changed_lm_eval_logs(folder, lambda *_: None)
+    results = json.loads(next(folder.glob("results_*.json")).read_text())
+    moved = paths.fresh[0].rename(folder / "samples_words-fresh-1_2026-01-01T00-00-00.0.jsonl")
+    (folder / "results_2026-01-01T00-00-00.0.json").write_text(json.dumps(results | fields))
+    return LogPaths(paths.original, (moved, paths.fresh[1]))
+
+
 def test_two_models_are_not_paired(tmp_path: Path) -> None:
     """Logs of two evenings are easily mixed."""
-    paths = changed_lm_eval_logs(tmp_path, lambda *_: None)
-    results = next(tmp_path.glob("results_*.json"))
-    moved = paths.fresh[0].rename(tmp_path / "samples_words-fresh-1_2026-01-01T00-00-00.0.jsonl")
-    other = json.loads(results.read_text())
-    other["config"]["model_args"] = {"pretrained": "big"}
-    other["model_name"] = "big"
-    (tmp_path / "results_2026-01-01T00-00-00.0.json").write_text(json.dumps(other))
+    config = {"model": "dummy", "model_args": {"pretrained": "big"}, "fewshot_seed": 1234, "numpy_seed": 1234}
+    paths = a_run_of_its_own(tmp_path, model_name="big", config=config)
 
-    with pytest.raises(InvalidRequestError, match=r"model: 'model_args\.pretrained' is \"big\", not not there"):
-        import_scores(LogPaths(paths.original, (moved, paths.fresh[1])), FLEXIBLE, bank=the_bank())
-    assert read_log(moved, FLEXIBLE).model == "big"
+    with pytest.raises(InvalidRequestError, match=r"model: 'model_args\.pretrained' is \"big\" here and absent there"):
+        import_scores(paths, FLEXIBLE, bank=the_bank())
+    assert read_log(paths.fresh[0], FLEXIBLE).model == "big"
+
+
+def test_chat_template_and_system_prompt_belong_to_the_template(tmp_path: Path) -> None:
+    """The harness keeps their digests with the run, not with the task."""
+    with pytest.raises(
+        InvalidRequestError, match="prompt-template: 'chat_template_sha' is \"ab\" here and absent there"
+    ):
+        import_scores(a_run_of_its_own(tmp_path, chat_template_sha="ab"), FLEXIBLE, bank=the_bank())
 
 
 def test_samples_without_their_results_are_refused(tmp_path: Path) -> None:

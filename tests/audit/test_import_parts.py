@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def test_words_are_found_in_json_too(words: str) -> None:
 def test_an_item_among_its_own_examples_leaves_another_frame() -> None:
     """The original would then be shown with its answer, and no fresh form is."""
     example = "Q: What is 1 + 1? A: 2 "
+    assert prompt_frame(f"{example}Q: What is 1 + 1? A:", "What is 1 + 1?") == "Q: □ A: 2 Q: □ A:"
     assert prompt_frame(f"{example}Q: What is 1 + 1? A:", "What is 1 + 1?") != prompt_frame(
         f"{example}Q: Add 1 to 1. A:", "Add 1 to 1."
     )
@@ -132,8 +134,13 @@ def test_a_member_that_declares_less_than_it_holds_is_refused(tmp_path: Path) ->
     content = path.read_bytes()
     assert content.count(struct.pack("<I", 1_000_000)) == 2
     path.write_bytes(content.replace(struct.pack("<I", 1_000_000), struct.pack("<I", 1_000)))
-    with open_archive(path) as members, pytest.raises(InvalidRequestError, match=r"'samples/a\.json' is damaged"):
-        members.read("samples/a.json")
+    with open_archive(path) as members:
+        tracemalloc.start()
+        with pytest.raises(InvalidRequestError, match=r"'samples/a\.json' is damaged"):
+            members.read("samples/a.json")
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak_bytes < 500_000
 
 
 def test_a_member_that_declares_too_much_is_not_unpacked(tmp_path: Path) -> None:

@@ -122,6 +122,23 @@ def test_deep_paraphrases_have_columns_of_their_own(tmp_path: Path) -> None:
     assert table.deep.tolist() == [[0]]
 
 
+def test_forms_are_answered_equally_often(tmp_path: Path) -> None:
+    """A mean of two answers is compared with a mean of two."""
+    rows = rows_of("p1", epoch=1) + rows_of("p1", epoch=2)[:2]
+    with pytest.raises(InvalidRequestError, match="form 'p1/fresh-2' is answered 1 times and its original 2 times"):
+        import_scores(together(tmp_path, *rows), RIGHT, kind=ScoreKind.GRADED)
+
+
+def test_a_form_with_a_failed_epoch_has_no_score(tmp_path: Path) -> None:
+    """The mean of the epochs that worked is the mean of the easy ones."""
+    rows = rows_of("p1", epoch=1) + rows_of("p1", epoch=2)
+    rows[4]["status"] = "error"
+    options = ImportOptions(is_missing_allowed=True)
+    table = import_scores(together(tmp_path, *rows), RIGHT, kind=ScoreKind.GRADED, options=options).table
+
+    np.testing.assert_array_equal(table.scores, [[1, np.nan, 1]])
+
+
 def _with(row: int, **fields: Any) -> list[dict[str, Any]]:
     rows = rows_of("p1") + rows_of("p2")
     rows[row] |= fields
@@ -148,7 +165,10 @@ def _with(row: int, **fields: Any) -> list[dict[str, Any]]:
         ([row for row in rows_of() if row["form"] != "fresh-1"], "form fresh-1 has no log, and fresh-2 has one"),
         (rows_of(model=""), "names no model, or several"),
         ([{**row, "fewshot_count": n} for n, row in enumerate(rows_of())], "few-shot-count: 'fewshot_count' is \"1\""),
-        ([{**row, "model": f"m{n}"} for n, row in enumerate(rows_of())], 'model: \'model\' is "m1", not "m0"'),
+        (
+            [{**row, "model": f"m{n}"} for n, row in enumerate(rows_of())],
+            'model: \'model\' is "m1" here and "m0" there',
+        ),
         ([{"form": "original", "right": 1}], "has no field 'id'"),
         ([{"id": "p1", "form": "original"}], "has no column 'right'"),
         ([{"id": "p1", "form": "original", "right": 1, "epoch": "x"}], "epoch is 'x'"),

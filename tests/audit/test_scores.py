@@ -131,6 +131,11 @@ def test_the_digest_sees_every_field(fields: dict[str, Any]) -> None:
     assert a_table(**fields) != a_table()
 
 
+def test_a_zero_has_one_sign() -> None:
+    """Minus zero equals zero, and would hash apart."""
+    assert a_table(scores=np.full((3, 3), -0.0)) == a_table(scores=np.zeros((3, 3)))
+
+
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     """One score, turned from wrong to right by hand."""
     path = written(tmp_path, a_table())

@@ -30,7 +30,7 @@ class Difference:
     expected: Any
 
     def __str__(self) -> str:
-        return f"{self.rule}: '{self.name}' is {_shown(self.found)}, not {_shown(self.expected)}"
+        return f"{self.rule}: '{self.name}' is {_shown(self.found)} here and {_shown(self.expected)} there"
 
 
 def check_pairing(
@@ -95,5 +95,5 @@ def _check_status(form: FormColumn, *, is_missing_allowed: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    text = "not there" if value is None else json.dumps(value, ensure_ascii=False)
+    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."
