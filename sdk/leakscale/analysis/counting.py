@@ -33,7 +33,8 @@ class Arm:
     outcomes: Outcomes
     shapes: NDArray[np.str_]
     """Of each family, as are the next ones."""
-    truth_ranks: NDArray[np.int64]
+    truth_ranks: NDArray[np.int64] | None
+    """None where the rows lack them."""
     display_positions: NDArray[np.int64]
     valid: tuple[int, int]
     """Valid draws of all families, before and after adaptation."""
@@ -113,7 +114,9 @@ class _Families:
         self.shapes = np.array(table.shape.names)[self._constant(table, "shape", table.shape)]
         self.domains = np.array(table.domain.names)[self._constant(table, "domain", table.domain)]
         self.conditions = np.array(table.condition.names)[self._constant(table, "condition", table.condition)]
-        self.truth_ranks = self._constant(table, "truth_rank", table.truth_rank)
+        self.truth_ranks = None
+        if table.truth_rank is not None:
+            self.truth_ranks = self._constant(table, "truth_rank", table.truth_rank)
         self.display_positions = self._constant(table, "display_position", table.display_position)
 
     def _constant(self, table: ResultTable, name: str, column: LabelColumn | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -228,7 +231,7 @@ def _arm(key: CellKey, families: _Families, members: NDArray[np.int64], base: _S
     return Arm(
         outcomes=Outcomes(base.correct[members], adapted.correct[members], draws, families.ids[members].tolist()),
         shapes=families.shapes[members],
-        truth_ranks=families.truth_ranks[members],
+        truth_ranks=None if families.truth_ranks is None else families.truth_ranks[members],
         display_positions=families.display_positions[members],
         valid=(int(base.valid[members].sum()), int(adapted.valid[members].sum())),
         terminal=(int(base.draws[members].sum()), int(adapted.draws[members].sum())),

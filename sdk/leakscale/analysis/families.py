@@ -82,7 +82,8 @@ def family_profiles(cells: Sequence[Cell]) -> Table[ProfileRow]:
 def answer_strata(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[StratumRow]:
     """Estimate the effect inside each truth rank and each display position.
 
-    A stratum with families of one condition only is left out and said so in the note.
+    A kind of stratum that the results lack, or that has families of one condition only somewhere, is left out; the note
+    says so.
 
     Source: LeakScale E.3 (Table 13). The intervals are ours; they hold one by one, not together.
     """
@@ -90,6 +91,9 @@ def answer_strata(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[StratumRow
     for cell in cells:
         for stratum, name in _STRATA:
             labels = getattr(cell.c0, name), getattr(cell.c2, name)
+            if any(each is None for each in labels):
+                missing.append(f"{cell.key.model}, {cell.key.domain}: the results lack the {stratum}s")
+                continue
             try:
                 found = marginals(cell.c0.outcomes, cell.c2.outcomes, labels, method="exact", alpha=plan.alpha)
             except EmptyCellError as error:

@@ -3,7 +3,7 @@
 | column | holds |
 |---|---|
 | `model`, `domain`, `shape`, `condition`, `family`, `ring`, `state` | text |
-| `truth_rank` | place of the correct value among the sorted candidates, 0 to 3 |
+| `truth_rank` | place of the correct value among the sorted candidates, 0 to 3; left out where nobody knows it |
 | `display_position` | place of the correct candidate in the prompt, 0 to 3 |
 | `draw` | 0-based sample index; left out where a row holds the counts of several draws |
 | `draw_count` | draws that the row holds; 1 if left out |
@@ -28,7 +28,7 @@ __all__ = ["OPTIONAL_COLUMNS", "TEXT_COLUMNS", "WHOLE_COLUMNS", "LabelColumn", "
 
 TEXT_COLUMNS: Final = ("model", "domain", "shape", "condition", "family", "ring", "state")
 WHOLE_COLUMNS: Final = ("truth_rank", "display_position", "draw", "draw_count", "correct", "valid")
-OPTIONAL_COLUMNS: Final = ("draw", "draw_count", "strength", "probability")
+OPTIONAL_COLUMNS: Final = ("truth_rank", "draw", "draw_count", "strength", "probability")
 
 _LABELS: Final[Mapping[str, tuple[str, ...]]] = {
     "domain": tuple(each.value for each in Domain),
@@ -93,11 +93,11 @@ class ResultTable:
     family: LabelColumn
     ring: LabelColumn
     state: LabelColumn
-    truth_rank: NDArray[np.int64]
     display_position: NDArray[np.int64]
     correct: NDArray[np.int64]
     valid: NDArray[np.int64]
     draw_count: NDArray[np.int64]
+    truth_rank: NDArray[np.int64] | None = None
     draw: NDArray[np.int64] | None = None
     strength: NDArray[np.float64] | None = None
     probability: NDArray[np.float64] | None = None
@@ -108,8 +108,9 @@ class ResultTable:
             raise InvalidRequestError(f"results: columns differ in length, {lengths}; give every row every column")
         if not self.row_count:
             raise InvalidRequestError("results: there is no row; nothing was measured, so nothing can be analyzed")
-        for name in ("truth_rank", "display_position"):
-            _require(name, getattr(self, name), 0, 3)
+        _require("display_position", self.display_position, 0, 3)
+        if self.truth_rank is not None:
+            _require("truth_rank", self.truth_rank, 0, 3)
         _require("draw_count", self.draw_count, 1, 1 << 40)
         for name in ("correct", "valid"):
             _require(name, getattr(self, name), 0, self.draw_count)
