@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 from tests.audit.registration.builders import CONTROL, PLAN
 
 from leakscale.audit.registration.fields import (
@@ -99,7 +100,17 @@ def test_a_plan_that_is_no_text_is_named(tmp_path: Path) -> None:
 def test_the_docs_tell_of_every_field() -> None:
     """A field that nobody is told of is registered by default, and by accident."""
     page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
-    tables = [AuditPlan, SourceTable, ControlTable, ModelTable, PromptTable, DecodingTable, ScoringTable, CheckTable]
-    fields = {name for table in (*tables, ReviewTable, InferenceTable, GateTable) for name in table.model_fields}
+    tables: list[type[BaseModel]] = [
+        AuditPlan,
+        SourceTable,
+        ControlTable,
+        ModelTable,
+        PromptTable,
+        DecodingTable,
+        ScoringTable,
+        CheckTable,
+    ]
+    tables += [ReviewTable, InferenceTable, GateTable]
+    fields = {name for table in tables for name in table.model_fields}
     headings = {name for name in AuditPlan.model_fields if f"[{name}]" in page}
     assert {name for name in fields - headings if f"`{name}`" not in page} == set()
