@@ -217,6 +217,14 @@ def test_model_that_skipped_a_domain_withholds_the_means_alone() -> None:
     assert len(analysis.table("2").rows) == 3
 
 
+def test_small_strata_and_shapes_carry_warnings() -> None:
+    """A percentile interval over 16 families covers too little; who reads it is told so beside it."""
+    analysis = analyze_results(a_small_experiment().table, a_plan())
+
+    assert all(any("fewer than 32" in said for said in row.warnings) for row in analysis.table("13").rows)
+    assert all(row.warnings for row in analysis.table("14").rows)
+
+
 def test_unbalanced_shapes_are_said_to_be() -> None:
     """The identity of Table 16 holds for shapes of one size only."""
     table = a_small_experiment().table

@@ -1,10 +1,12 @@
 """The results section of an experiment, computed from its results: every table with its intervals.
 
-`read_results` takes Parquet or JSON lines, `analyze_results` computes the tables, `Analysis` prints and writes them.
+`read_results` takes Parquet or JSON lines, `join_banks` answered banks with the keys of their families,
+`analyze_results` computes the tables, `Analysis` prints and writes them.
 `leakscale.analysis.synthetic` makes an experiment of the paper's size with planted effects.
 """
 
 from leakscale.analysis.analysis import Analysis, analyze_results
+from leakscale.analysis.joining import AnsweredBank, FamilyKey, join_banks
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_files import read_results, write_results
 from leakscale.analysis.result_table import LabelColumn, ResultTable
@@ -13,6 +15,8 @@ from leakscale.analysis.table import Table, TableHead
 __all__ = [
     "Analysis",
     "AnalysisPlan",
+    "AnsweredBank",
+    "FamilyKey",
     "Identities",
     "LabelColumn",
     "ReleasePolicy",
@@ -20,6 +24,7 @@ __all__ = [
     "Table",
     "TableHead",
     "analyze_results",
+    "join_banks",
     "read_results",
     "write_results",
 ]

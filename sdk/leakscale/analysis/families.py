@@ -49,6 +49,8 @@ class StratumRow:
     """Control and exposed."""
     effect: Interval
     """With the exact percentile interval."""
+    warnings: tuple[str, ...]
+    """Why it may cover less than it promises: fewer than 32 families, or few that differ."""
 
 
 def family_profiles(cells: Sequence[Cell]) -> Table[ProfileRow]:
@@ -101,7 +103,11 @@ def answer_strata(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[StratumRow
                 continue
             for value, result in found.groups.items():
                 sizes = f"{result.c0.family_count} + {result.c2.family_count}"
-                rows.append(StratumRow(cell.key.model, cell.key.domain, stratum, int(value), sizes, result.effect))
+                rows.append(
+                    StratumRow(
+                        cell.key.model, cell.key.domain, stratum, int(value), sizes, result.effect, result.warnings
+                    )
+                )
     positive = sum(row.effect.estimate > 0 for row in rows)
     said = f"{positive} of {len(rows)} effects are positive. Descriptive: exact intervals, one by one."
-    return heads.ANSWER_STRATA.filled(rows, "; ".join([said, *missing]))
+    return heads.ANSWER_STRATA.filled(rows, " ".join([said, *(f"Left out: {each}." for each in missing)]))
