@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from leakscale.audit.checks.numbers import number_words, numeric_tokens
 from leakscale.audit.directory import write_atomically
 from leakscale.audit.review.decisions import Decision
-from leakscale.audit.review.queue import ReviewItem
+from leakscale.audit.review.queue import RELATIONS, ReviewItem
 from leakscale.errors import InvalidRequestError
 
 __all__ = ["Span", "compare_words", "write_packet", "write_sheet"]
@@ -19,10 +21,13 @@ __all__ = ["Span", "compare_words", "write_packet", "write_sheet"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of a text's words, and whether the other text has it too."""
+    """A run of a text's words that are alike in both ways."""
 
     text: str
-    is_shared: bool
+    is_kept: bool
+    """Whether the other text has it too, in this order."""
+    is_telling: bool
+    """Whether it is a number or a word of relation: what the answer hangs on."""
 
 
 def write_packet(
@@ -65,16 +70,27 @@ def write_sheet(path: Path, items: Sequence[ReviewItem], standing: Mapping[str, 
 
 
 def compare_words(first: str, second: str) -> tuple[list[Span], list[Span]]:
-    """Split two texts at their white space into runs that both have in order, and runs that one has alone."""
+    """Split two texts at their white space into runs of words: kept or not, telling or not."""
     ours, theirs = first.split(), second.split()
     matcher = SequenceMatcher(None, [_bare(word) for word in ours], [_bare(word) for word in theirs], autojunk=False)
-    left: list[Span] = []
-    right: list[Span] = []
-    for tag, from_first, to_first, from_second, to_second in matcher.get_opcodes():
-        for spans, words in ((left, ours[from_first:to_first]), (right, theirs[from_second:to_second])):
-            if words:
-                spans.append(Span(" ".join(words), tag == "equal"))
-    return left, right
+    left: set[int] = set()
+    right: set[int] = set()
+    for from_first, from_second, length in matcher.get_matching_blocks():
+        left.update(range(from_first, from_first + length))
+        right.update(range(from_second, from_second + length))
+    return _spans(ours, left), _spans(theirs, right)
+
+
+def _spans(words: list[str], kept: set[int]) -> list[Span]:
+    marked = [(index in kept, _is_telling(word), word) for index, word in enumerate(words)]
+    return [
+        Span(" ".join(word for _, _, word in run), is_kept, is_telling)
+        for (is_kept, is_telling), run in itertools.groupby(marked, key=lambda each: each[:2])
+    ]
+
+
+def _is_telling(word: str) -> bool:
+    return bool(numeric_tokens(word) or number_words(word) or RELATIONS & {_bare(word)})
 
 
 def _entry(item: ReviewItem, decision: Decision | None) -> dict[str, object]:

@@ -26,15 +26,16 @@ from leakscale.audit.forms import Form, FormBank, FormName, Parent
 from leakscale.digests import json_digest
 from leakscale.stats.items.similarity import jaccard, words
 
-__all__ = ["ReviewItem", "review_queue"]
+__all__ = ["RELATIONS", "ReviewItem", "review_queue"]
 
-_RELATIONS: Final = frozenset(
+RELATIONS: Final = frozenset(
     words(
         "all any both each every per no not never without none except only least most more less fewer than total sum "
         "together left remaining remain remains rest altogether before after until again other another same different "
         "average times percent share between difference older younger taller shorter cheaper first last next"
     )
 )
+"""Words of relation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ def _item(
 
 
 def _exchanged_relations(before: Iterable[str], after: Iterable[str]) -> tuple[tuple[str, ...], float]:
-    ours = Counter(word for word in before if word in _RELATIONS)
-    theirs = Counter(word for word in after if word in _RELATIONS)
+    ours = Counter(word for word in before if word in RELATIONS)
+    theirs = Counter(word for word in after if word in RELATIONS)
     gone, new = sorted((ours - theirs).elements()), sorted((theirs - ours).elements())
     whole = (ours | theirs).total()
     return (*(f"-{word}" for word in gone), *(f"+{word}" for word in new)), (
