@@ -42,6 +42,7 @@ def show(
     facts: dict[str, Any] = {
         "directory": str(root),
         "is_locked": is_locked,
+        "assurance_level": registration.assurance_level if registration else None,
         "draw": draw.to_json(),
         "registration": registration and registration.to_json(),
         "ledger": [_entry(entry) for entry in entries],
@@ -82,6 +83,7 @@ def _registered(registration: Registration) -> list[str]:
     return [
         f"locked at {registration.locked_at}, verified"
         + ("; answers of a log are older" if registration.is_retrospective else ""),
+        f"assurance  {registration.assurance_level}",
         f"models     {models}",
         f"control    {f'{control.parent_count} parents' if control else 'none: no claim can fire'}",
         f"interval   {settings.component} with {settings.bound}, alpha {settings.alpha:g} ({settings.combine})",

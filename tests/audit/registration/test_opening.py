@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,14 @@ def test_the_plan_has_a_control_table_where_there_is_a_control_bank(tmp_path: Pa
     directory, _ = open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5, control=control, now=NOW)
     assert "\n[control]\nprivate = true\nprovenance = " in directory.plan.read_text()
     assert directory.bank(BankRole.CONTROL).exists()
+
+
+def test_signing_without_its_package_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plain install has no cryptography, and half an audit is begun again after it is there."""
+    with monkeypatch.context() as bare:
+        bare.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+        with pytest.raises(
+            InvalidRequestError, match=r"signing needs cryptography; run `pip install 'leakscale\[audit\]'`"
+        ):
+            open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5)
+    open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5, now=NOW)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from leakscale.audit.directory import REGISTERED
 from leakscale.audit.registration.plan import AuditPlan, plan_from_fields
@@ -114,6 +114,11 @@ class Registration:
     def name(self) -> str:
         """Name of the audit."""
         return self.plan.name
+
+    @property
+    def assurance_level(self) -> Literal["L0"]:
+        """One party, one machine: whoever locked also holds the forms and the key. Every report prints it."""
+        return "L0"
 
     @property
     def is_retrospective(self) -> bool:
