@@ -7,6 +7,8 @@ from fractions import Fraction
 import pytest
 from tests.analysis.cases import its_analysis, the_paper_sized
 
+from leakscale.analysis.synthetic import PlantedCell, plant_experiment
+from leakscale.errors import InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState, Ring
 
 PUBLISHED = {
@@ -150,3 +152,16 @@ def test_every_planned_draw_ended() -> None:
 
     assert len(rows) == 16
     assert {(row.planned, row.terminal, row.valid, row.malformed) for row in rows} == {(16_384, 16_384, 16_384, 0)}
+
+
+def test_a_plan_beyond_certainty_is_refused() -> None:
+    """Nothing can be right in more than all of its draws."""
+    with pytest.raises(InvalidRequestError, match="plan both between 0 and 1"):
+        plant_experiment([PlantedCell("m", Domain.SQL, 0.9, 0.25, 0.0, 0.25)])
+
+
+def test_the_same_seed_plants_the_same_experiment() -> None:
+    """A bench and a test that name it must speak of one data set."""
+    again = plant_experiment()
+
+    assert again.table.correct.tolist() == the_paper_sized().table.correct.tolist()
