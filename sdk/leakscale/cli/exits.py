@@ -35,6 +35,7 @@ _EXTRAS: Final = {
     "huggingface_hub": "train",
     "jinja2": "report",
     "matplotlib": "report",
+    "cryptography": "audit",
     "httpx": "endpoint",
     "pyarrow": "audit",
     "ray": "ray",
