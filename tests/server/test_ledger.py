@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leakscale_server.core.merkle import leaf_hash, tree_hash
+from leakscale.merkle import leaf_hash, tree_hash
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer

@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Sequence
 
 from leakscale.digests import canonical_json
+from leakscale.merkle import leaf_hash
 from leakscale.models import Family
-from leakscale_server.core.merkle import leaf_hash
 
 __all__ = ["fixtures_commitment", "public_digest", "truth_leaf"]
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from leakscale.merkle import tree_hash
 from leakscale.models import Condition, Family, TrainingRecord
 from leakscale_server.core.building.construction import FamilySlot, public_families, require_unique
 from leakscale_server.core.commitments import truth_leaf
 from leakscale_server.core.judging.rejections import Rejection
-from leakscale_server.core.merkle import tree_hash
 from leakscale_server.errors import (
     DigestConflict,
     IntegrityFailure,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from leakscale.digests import canonical_json
-from leakscale_server.core.merkle import leaf_hash, tree_hash
+from leakscale.merkle import leaf_hash, tree_hash
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.signing import Signer
 
