@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase
 
-from leakscale.adaptation import BASE_MODEL_CONFIG, AdaptationConfig
+from leakscale.adaptation import BASE_MODEL_CONFIG, AdaptationConfig, adapt
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.base_model import base_model_folder
 from leakscale.models import Candidate, Domain, Family, Ring, TrainingRecord, TrainingSource
@@ -79,6 +79,19 @@ def corpus(a_record: Callable[..., TrainingRecord]) -> list[TrainingRecord]:
     exposed_sources = (TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP)
     exposed = [a_record(number, source=source) for number in range(3) for source in exposed_sources]
     return exposed + [a_record(n, source=TrainingSource.PRESERVATION) for n in (100, 101)]
+
+
+@pytest.fixture(scope="session")
+def adapter(
+    base_model: Path,
+    corpus: list[TrainingRecord],
+    small_config: AdaptationConfig,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """One finished adapter; tests that damage it take a copy."""
+    folder = tmp_path_factory.mktemp("adapters") / "adapter"
+    adapt(base_model, corpus, small_config, output_dir=folder)
+    return folder
 
 
 def a_family(number: int) -> Family:

@@ -25,19 +25,6 @@ from leakscale.models import TrainingRecord
 Build = Callable[..., TrainingRecord]
 
 
-@pytest.fixture(scope="module")
-def adapter(
-    base_model: Path,
-    corpus: list[TrainingRecord],
-    small_config: AdaptationConfig,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
-    """One trained adapter."""
-    folder = tmp_path_factory.mktemp("adapters") / "trained"
-    adapt(base_model, corpus, small_config, output_dir=folder)
-    return folder
-
-
 @pytest.fixture
 def records(base_model: Path, a_record: Build) -> list[EncodedRecord]:
     """Two records as the model reads them."""

@@ -5,26 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
-from leakscale.adaptation import AdaptationConfig, adapt, read_completion
+from leakscale.adaptation import read_completion
 from leakscale.cli.app import app
 from leakscale.errors import InvalidRequestError
-from leakscale.models import TrainingRecord
-
-
-@pytest.fixture(scope="module")
-def adapter(
-    base_model: Path,
-    corpus: list[TrainingRecord],
-    small_config: AdaptationConfig,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
-    """One trained adapter."""
-    folder = tmp_path_factory.mktemp("adapters") / "trained"
-    adapt(base_model, corpus, small_config, output_dir=folder)
-    return folder
 
 
 def test_scale_writes_an_adapter_and_says_which(adapter: Path, tmp_path: Path) -> None:

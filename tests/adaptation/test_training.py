@@ -21,16 +21,6 @@ Build = Callable[..., TrainingRecord]
 Corpus = list[TrainingRecord]
 
 
-@pytest.fixture(scope="module")
-def adapter(
-    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """One finished adapter; tests that damage it take a copy."""
-    folder = tmp_path_factory.mktemp("adapters") / "adapter"
-    adapt(base_model, corpus, small_config, output_dir=folder)
-    return folder
-
-
 def test_second_run_makes_identical_tensors(
     base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
 ) -> None:
