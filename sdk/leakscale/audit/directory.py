@@ -21,8 +21,6 @@ Everything outside `private/` may be published with the audit; nothing inside it
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,8 +30,9 @@ from typing import Final
 
 from leakscale.audit.scores.models import ScoreKind
 from leakscale.errors import ConflictError, NotFoundError
+from leakscale.whole_files import held
 
-__all__ = ["REGISTERED", "AuditDirectory", "BankRole", "creating_directory", "write_atomically"]
+__all__ = ["REGISTERED", "AuditDirectory", "BankRole", "creating_directory"]
 
 REGISTERED: Final = "registered"
 """Variant of the settings that were locked; the others are amendments."""
@@ -159,16 +158,7 @@ class AuditDirectory:
         Raises:
             ConflictError: If another process holds it.
         """
-        with (self.root / "in-use").open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                lock.seek(0)
-                holder = lock.read().strip() or "unknown"
-                raise ConflictError(f"audit '{self.root}' is in use by process {holder}; wait for it") from error
-            lock.truncate(0)
-            lock.write(f"{os.getpid()}\n")
-            lock.flush()
+        with held(self.root / "in-use", subject=f"audit '{self.root}'", advice="wait for it"):
             yield
 
 
@@ -194,14 +184,3 @@ def creating_directory(root: Path) -> Iterator[AuditDirectory]:
         (directory.private / ".gitignore").write_text("*\n", encoding="utf-8")
         yield directory
         marker.unlink()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, and the new one is on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

@@ -11,7 +11,6 @@ Source: LeakScale E.7 (digests that bind each result stream to its append-only a
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from leakscale.inference.chain import AttemptChain
 from leakscale.inference.journal import file_digest, json_line, read_header, read_lines
 from leakscale.inference.results import TerminalResult, read_results
 from leakscale.models import Answer
+from leakscale.whole_files import replacing
 
 __all__ = ["ATTEMPTS_FORMAT", "RESULTS_FORMAT", "BankFiles", "Binding", "bind", "replay", "verify_bank"]
 
@@ -99,12 +99,8 @@ def replay(chain: AttemptChain, attempts: Path, results: Path) -> Iterator[Termi
 def bind(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
     """Write the binding of a bank whose every case has its result, durably."""
     binding = _binding(bank, files, asked)
-    partial = files.binding.with_name(f"{files.binding.name}.partial")
-    with partial.open("wb") as opened:
+    with replacing(files.binding) as opened:
         opened.write(json_line({"format": _BINDING_FORMAT, **asdict(binding)}))
-        opened.flush()
-        os.fsync(opened.fileno())
-    partial.rename(files.binding)
     return binding
 
 

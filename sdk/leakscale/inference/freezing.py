@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +22,7 @@ from leakscale.inference.cases import BANK_FORMAT, FrozenBank, Question, questio
 from leakscale.inference.journal import json_line, read_header
 from leakscale.models import Family
 from leakscale.prompts import choice_prompt
+from leakscale.whole_files import replacing
 
 __all__ = ["encode_question", "freeze_bank"]
 
@@ -68,14 +68,10 @@ def freeze_bank(
         _check_same(path, header)
         return FrozenBank(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as opened:
+    with replacing(path) as opened:
         opened.write(json_line(header))
         for index, family in enumerate(ordered):
             opened.write(question_line(encode_question(folder.tokenizer, family, index=index)))
-        opened.flush()
-        os.fsync(opened.fileno())
-    partial.rename(path)
     return FrozenBank(path)
 
 

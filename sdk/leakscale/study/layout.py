@@ -16,12 +16,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from typing import Any
 from leakscale.errors import ConflictError
 from leakscale.models import ShapeFile
 from leakscale.study.config import Study
+from leakscale.whole_files import held
 
 __all__ = ["StudyDirectory", "open_directory", "write_json", "write_text"]
 
@@ -118,21 +117,8 @@ def _check_own(root: Path) -> None:
         raise ConflictError(f"'{root}' holds files that are no study; choose another --out, or empty it")
 
 
-@contextmanager
-def _held(root: Path) -> Iterator[None]:
-    with (root / _LOCK).open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            holder = lock.read().strip() or "unknown"
-            raise ConflictError(
-                f"'{root}' is in use by process {holder}; wait for it, or choose another --out"
-            ) from error
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-        yield
+def _held(root: Path) -> AbstractContextManager[None]:
+    return held(root / _LOCK, subject=f"'{root}'", advice="wait for it, or choose another --out")
 
 
 def _claim(root: Path, study: Study, shapes: Sequence[ShapeFile], previous: Path | None) -> Path | None:

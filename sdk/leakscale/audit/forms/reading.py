@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ from pydantic import ValidationError
 
 from leakscale.audit.forms.fields import ParentFields
 from leakscale.audit.forms.models import FormBank, Parent
+from leakscale.audit.parquet import parquet_rows
 from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.whole_files import replacing
 
 __all__ = ["read_bank", "write_bank"]
 
@@ -45,13 +46,9 @@ def read_bank(path: Path) -> FormBank:
 
 def write_bank(bank: FormBank, path: Path) -> None:
     """Write a bank as JSON Lines, complete or not at all."""
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("w", encoding="utf-8") as file:
+    with replacing(path) as file:
         for parent in bank.parents:
-            file.write(json.dumps(parent.to_json(), ensure_ascii=False) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(path)
+            file.write((json.dumps(parent.to_json(), ensure_ascii=False) + "\n").encode())
 
 
 def _parent(fields: Any, *, source: str) -> Parent:
@@ -90,23 +87,9 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
-    try:
-        import pyarrow  # noqa: PLC0415 - an extra
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise InvalidRequestError(
-            f"bank '{path}': Parquet needs pyarrow; run `pip install 'leakscale[audit]'`"
-        ) from error
-    try:
-        with pq.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches():
-                for fields in batch.to_pylist():
-                    number += 1
-                    # A column that a row leaves out is null in Parquet and absent in JSON.
-                    yield number, {name: value for name, value in fields.items() if value is not None}
-    except pyarrow.ArrowException as error:
-        raise InvalidRequestError(f"bank '{path}' is no Parquet file: {error}") from error
+    for number, fields in enumerate(parquet_rows(path, subject=f"bank '{path}'"), start=1):
+        # A column that a row leaves out is null in Parquet and absent in JSON.
+        yield number, {name: value for name, value in fields.items() if value is not None}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

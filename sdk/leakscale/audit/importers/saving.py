@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from leakscale.audit.directory import write_atomically
 from leakscale.audit.importers.building import Imported
 from leakscale.audit.scores import ScoreTable
 from leakscale.errors import ConflictError
+from leakscale.whole_files import write_whole
 
 __all__ = ["import_record", "notes_path", "save_import"]
 
@@ -30,7 +30,7 @@ def save_import(imported: Imported, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     record = notes_path(path)
     # The record first: scores without it would look as if nothing had been overlooked.
-    write_atomically(record, (json.dumps(import_record(imported), indent=2, ensure_ascii=False) + "\n").encode())
+    write_whole(record, (json.dumps(import_record(imported), indent=2, ensure_ascii=False) + "\n").encode())
     imported.table.to_jsonl(path)
     return record
 

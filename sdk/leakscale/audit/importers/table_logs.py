@@ -16,6 +16,7 @@ from typing import Any, Final
 from leakscale.audit.importers.fields import field_of
 from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
+from leakscale.audit.parquet import parquet_rows
 from leakscale.audit.scores import ScoreSource
 from leakscale.errors import InvalidRequestError
 
@@ -38,7 +39,7 @@ def read_table(path: Path, selection: Selection) -> EvaluationLog:
     """
     if selection.filter:
         raise InvalidRequestError(f"table '{path}': filter '{selection.filter}' is named, and a table has none")
-    rows = list(_parquet_rows(path) if path.suffix == ".parquet" else _csv_rows(path))
+    rows = list(parquet_rows(path, subject=f"table '{path}'") if path.suffix == ".parquet" else _csv_rows(path))
     if not rows:
         raise InvalidRequestError(f"table '{path}' has no row; write an answer a row")
     wide = [name for name in rows[0] if _FORM.fullmatch(name)]
@@ -122,19 +123,3 @@ def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield row
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidRequestError(f"table '{path}' is no CSV in UTF-8: {error}") from error
-
-
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        import pyarrow  # noqa: PLC0415 - an extra
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise InvalidRequestError(
-            f"table '{path}': Parquet needs pyarrow; run `pip install 'leakscale[audit]'`"
-        ) from error
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches():
-                yield from batch.to_pylist()
-    except pyarrow.ArrowException as error:
-        raise InvalidRequestError(f"table '{path}' is no Parquet file: {error}") from error

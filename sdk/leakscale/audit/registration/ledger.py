@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from leakscale.audit.clock import utc_now
-from leakscale.audit.directory import AuditDirectory, write_atomically
+from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration.signing import (
     AuditKey,
     AuditStatement,
@@ -26,6 +26,7 @@ from leakscale.audit.registration.signing import (
     open_envelope,
 )
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.whole_files import write_whole
 
 __all__ = ["AuditLedger", "EntryKind", "Head", "LedgerEntry"]
 
@@ -164,7 +165,7 @@ class AuditLedger:
             "facts": dict(facts or {}),
         }
         line = key.sign(AuditStatement.ENTRY, subject=subject, digest=digest, facts=content)
-        write_atomically(self._path, before + line + b"\n")
+        write_whole(self._path, before + line + b"\n")
         return self.entries()[-1]
 
     def _before(self, key: AuditKey) -> tuple[tuple[LedgerEntry, ...], bytes, bytes]:

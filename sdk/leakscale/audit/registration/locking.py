@@ -15,7 +15,7 @@ from datetime import datetime
 
 import leakscale
 from leakscale.audit.clock import utc_now
-from leakscale.audit.directory import AuditDirectory, BankRole, write_atomically
+from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, LedgerEntry
 from leakscale.audit.registration.models import BankFacts, Registration
@@ -31,6 +31,7 @@ from leakscale.audit.registration.preconditions import (
 from leakscale.audit.registration.signing import AuditKey, AuditStatement
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
 from leakscale.errors import AlreadyDoneError, PreconditionError
+from leakscale.whole_files import write_whole
 
 __all__ = ["Locked", "lock_audit"]
 
@@ -125,7 +126,7 @@ def _sign(directory: AuditDirectory, registration: Registration, now: datetime |
         digest=bytes.fromhex(registration.bank.digest),
         facts=registration.to_json(),
     )
-    write_atomically(directory.registration, content)
+    write_whole(directory.registration, content)
     return AuditLedger(directory).append(
         EntryKind.LOCK,
         subject=directory.registration.name,

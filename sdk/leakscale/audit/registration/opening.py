@@ -11,11 +11,12 @@ from datetime import datetime
 from importlib import resources
 from pathlib import Path
 
-from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory, write_atomically
+from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
 from leakscale.audit.forms import Draw, FormBank, Parent, draw_sample, read_bank, write_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import DrawRecord
 from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.whole_files import write_whole
 
 __all__ = ["draw_again", "open_audit", "read_draw"]
 
@@ -64,7 +65,7 @@ def open_audit(
         write_bank(bank, directory.bank(BankRole.AUDIT))
         if controls is not None:
             write_bank(controls, directory.bank(BankRole.CONTROL))
-        write_atomically(directory.plan, _plan_template(root.absolute().name, has_control=controls is not None))
+        write_whole(directory.plan, _plan_template(root.absolute().name, has_control=controls is not None))
         _enter_draw(directory, record, now)
     return directory, record
 
@@ -116,7 +117,7 @@ def _record(
 
 def _enter_draw(directory: AuditDirectory, record: DrawRecord, now: datetime | None) -> None:
     content = json.dumps(record.to_json(), indent=2, ensure_ascii=False).encode() + b"\n"
-    write_atomically(directory.draw, content)
+    write_whole(directory.draw, content)
     directory.ledger.unlink(missing_ok=True)  # of an attempt that broke off
     facts = {"frame_digest": record.frame_digest, "seed": record.seed, "parent_count": record.sample_size}
     digest = hashlib.sha256(content).digest()

@@ -16,9 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from leakscale.audit.clock import utc_now
-from leakscale.audit.directory import AuditDirectory, write_atomically
+from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.review.queue import ReviewItem
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.whole_files import write_whole
 
 __all__ = ["Decision", "ReviewLog", "Verdict", "read_sheet", "require_reading"]
 
@@ -127,7 +128,7 @@ class ReviewLog:
             decisions.append(Decision(name, digests[name], verdict, reviewer.strip(), note.strip(), at))
         before = self._path.read_bytes() if self._path.exists() else b""
         lines = "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in decisions)
-        write_atomically(self._path, before + lines.encode())
+        write_whole(self._path, before + lines.encode())
         return decisions
 
 

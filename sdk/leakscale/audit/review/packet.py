@@ -11,10 +11,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from leakscale.audit.checks.numbers import number_words, numeric_tokens
-from leakscale.audit.directory import write_atomically
 from leakscale.audit.review.decisions import Decision
 from leakscale.audit.review.queue import RELATIONS, ReviewItem
 from leakscale.errors import InvalidRequestError
+from leakscale.whole_files import write_whole
 
 __all__ = ["Span", "compare_words", "write_packet", "write_sheet"]
 
@@ -55,7 +55,7 @@ def write_packet(
         entries=[_entry(item, standing.get(str(item.name))) for item in items],
         flagged_count=sum(item.is_flagged for item in items),
     )
-    write_atomically(path, page.encode())
+    write_whole(path, page.encode())
 
 
 def write_sheet(path: Path, items: Sequence[ReviewItem], standing: Mapping[str, Decision]) -> None:
@@ -66,7 +66,7 @@ def write_sheet(path: Path, items: Sequence[ReviewItem], standing: Mapping[str, 
     for item in items:
         if str(item.name) not in standing:
             rows.writerow((item.name, "", "", item.bank, f"{item.risk:.2f}", "; ".join(item.reasons)))
-    write_atomically(path, text.getvalue().encode())
+    write_whole(path, text.getvalue().encode())
 
 
 def compare_words(first: str, second: str) -> tuple[list[Span], list[Span]]:

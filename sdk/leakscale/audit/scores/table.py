@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.scores.lines import table_fields, table_lines
 from leakscale.audit.scores.models import ScoreKind, ScoreSource, form_columns
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.whole_files import replacing
 
 __all__ = ["ScoreTable"]
 
@@ -170,12 +170,8 @@ class ScoreTable:
 
     def to_jsonl(self, path: Path) -> None:
         """Write the table, complete or not at all."""
-        partial = path.with_name(f"{path.name}.partial")
-        with partial.open("wb") as file:
+        with replacing(path) as file:
             file.write(self._content())
-            file.flush()
-            os.fsync(file.fileno())
-        partial.rename(path)
 
     @classmethod
     def from_jsonl(cls, path: Path) -> ScoreTable:
