@@ -203,7 +203,7 @@ class Certificate:
 
     family: str
     payload: bytes
-    """Canonical JSON that was signed."""
+    """In-toto statement that was signed."""
     signature: bytes
     payload_digest: bytes
 

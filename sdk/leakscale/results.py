@@ -9,6 +9,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState, Ring
+from leakscale.statements import Predicate, predicate_of
 
 __all__ = [
     "CellTotal",
@@ -22,7 +23,7 @@ __all__ = [
     "disclosure_to_json",
 ]
 
-_FORMAT = "leakscale-disclosure-v1"
+_FORMAT = "leakscale-disclosure-v2"
 _BYTE_FIELDS = ("payload", "signature", "public_key")
 
 
@@ -129,13 +130,18 @@ class Disclosure:
     resample_count: int
     bootstrap_seed: int
     payload: bytes
-    """Canonical JSON of everything above: the bytes that were signed."""
+    """An in-toto statement that holds everything above: the bytes that were signed."""
     signature: bytes
-    """Ed25519 over `payload`."""
+    """Ed25519 over `payload`, as a DSSE envelope has it."""
     public_key: bytes
     """Raw Ed25519 key of the server, 32 bytes."""
     transfers: tuple[RingTransfer, ...] = ()
     """One for each other ring that was registered."""
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Everything that was signed, as JSON has it."""
+        return predicate_of(self.payload, Predicate.DISCLOSURE)
 
 
 def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: bytes) -> Disclosure:
@@ -145,7 +151,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
         InvalidRequestError: If the bytes are no disclosure; the message names what is wrong.
     """
     try:
-        fields = json.loads(payload)
+        fields = predicate_of(payload, Predicate.DISCLOSURE)
         return Disclosure(
             experiment_id=fields["experiment_id"],
             edition_id=fields["edition_id"],
@@ -169,7 +175,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
 def disclosure_to_json(disclosure: Disclosure) -> str:
     """Write a disclosure as indented JSON: the numbers for people, and the signed bytes that they are."""
     signed = {name: base64.b64encode(getattr(disclosure, name)).decode() for name in _BYTE_FIELDS}
-    fields = {"format": _FORMAT, "numbers": json.loads(disclosure.payload), **signed}
+    fields = {"format": _FORMAT, "numbers": disclosure.numbers, **signed}
     return json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -189,7 +195,7 @@ def disclosure_from_json(text: str) -> Disclosure:
     except (ValueError, TypeError, KeyError) as error:
         raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
     disclosure = disclosure_from_payload(payload, signature=signature, public_key=public_key)
-    if shown != json.loads(payload):
+    if shown != disclosure.numbers:
         raise IntegrityError("disclosure shows numbers that are not the signed ones; fetch it from the server again")
     return disclosure
 

@@ -17,7 +17,17 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 
-__all__ = ["PAYLOAD_TYPE", "Predicate", "envelope", "key_id", "predicate_of", "signed_bytes", "statement", "subject_of"]
+__all__ = [
+    "PAYLOAD_TYPE",
+    "Predicate",
+    "envelope",
+    "envelope_bytes",
+    "key_id",
+    "predicate_of",
+    "signed_bytes",
+    "statement",
+    "subject_of",
+]
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 _STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -101,6 +111,11 @@ def envelope(payload: bytes, *, signature: bytes, public_key: bytes) -> dict[str
         "payloadType": PAYLOAD_TYPE,
         "signatures": [{"keyid": key_id(public_key), "sig": base64.b64encode(signature).decode()}],
     }
+
+
+def envelope_bytes(payload: bytes, *, signature: bytes, public_key: bytes) -> bytes:
+    """Return the one form in which an envelope is kept: canonical JSON, so that its digest names it."""
+    return canonical_json(envelope(payload, signature=signature, public_key=public_key))
 
 
 def _fields(payload: bytes) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.analysis.cases import a_small_experiment
+from tests.report.payloads import a_payload
 
 from leakscale.analysis import write_results
 from leakscale.cli.entry import run
@@ -52,7 +53,7 @@ def released(folder: Path, *, kind: str = "practice", wrong_by: int = 0, **more:
         "bootstrap_seed": "7",
         **more,
     }
-    disclosure = disclosure_from_payload(json.dumps(body).encode(), signature=b"s" * 64, public_key=b"k" * 32)
+    disclosure = disclosure_from_payload(a_payload(body), signature=b"s" * 64, public_key=b"k" * 32)
     (folder / DISCLOSURE_FILE).parent.mkdir(parents=True)
     (folder / DISCLOSURE_FILE).write_text(disclosure_to_json(disclosure))
     return folder

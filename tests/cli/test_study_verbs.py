@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.report.payloads import a_payload
 
 from leakscale.cli.entry import run
 from leakscale.models import Condition, ModelState
@@ -37,7 +38,7 @@ def study(tmp_path: Path) -> Path:
         "resample_count": 10_000,
         "bootstrap_seed": "7",
     }
-    disclosure = disclosure_from_payload(json.dumps(body).encode(), signature=b"s" * 64, public_key=b"k" * 32)
+    disclosure = disclosure_from_payload(a_payload(body), signature=b"s" * 64, public_key=b"k" * 32)
     provenance = StudyProvenance(
         study="demo",
         rerun_command="make demo",

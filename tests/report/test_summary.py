@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.report.payloads import a_payload
 
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState
@@ -49,7 +50,7 @@ def a_disclosure() -> Disclosure:
         "resample_count": 10_000,
         "bootstrap_seed": str(2**53 + 1),
     }
-    return disclosure_from_payload(json.dumps(body).encode(), signature=b"\x00" * 64, public_key=b"\xff" * 32)
+    return disclosure_from_payload(a_payload(body), signature=b"\x00" * 64, public_key=b"\xff" * 32)
 
 
 A_PROVENANCE = StudyProvenance(

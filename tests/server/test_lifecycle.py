@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable
 
 import pytest
@@ -29,6 +28,7 @@ from leakscale.models import (
     ShapeFile,
     TrainingSource,
 )
+from leakscale.statements import Predicate, predicate_of
 from leakscale_server.core.commitments import public_digest
 
 from .helpers import (
@@ -265,7 +265,7 @@ def test_a_certificate_binds_what_is_published_in_each_ring(client: Client, worl
     }
     for outcome in world.outcomes:
         assert outcome.certificate is not None
-        body = json.loads(outcome.certificate.payload)
+        body = predicate_of(outcome.certificate.payload, Predicate.CERTIFICATE)
         family_id = outcome.family.rpartition("/")[2]
 
         assert {ring: body["rings"][ring]["public_digest"] for ring in Ring} == {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from leakscale.client import Client
 from leakscale.errors import ConflictError, LeakScaleError
 from leakscale.models import CertificationRequest, Condition, EditionKind, ShapeFile, TrainingRecord
+from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale.v1 import (
     bank_service_pb2,
     certification_service_pb2,
@@ -83,22 +83,24 @@ def test_certificates_differ_in_commitments_alone(world: World, twin: World) -> 
     for one, other in zip(world.outcomes, twin.outcomes, strict=True):
         assert one.certificate is not None
         assert other.certificate is not None
-        bodies = [json.loads(each.certificate.payload) for each in (one, other) if each.certificate]
+        bodies = [
+            predicate_of(each.certificate.payload, Predicate.CERTIFICATE) for each in (one, other) if each.certificate
+        ]
         differing = {name for name in bodies[0] if bodies[0][name] != bodies[1][name]}
         assert differing == {"edition", "truth_commitment", "rings"}
         assert [{ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[:1]] == [
             {ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[1:]
         ]
-        assert len(one.certificate.payload) == len(other.certificate.payload) + len("world") - len("twin")
+        assert len(one.certificate.payload) == len(other.certificate.payload) + 2 * (len("world") - len("twin"))
 
 
 def test_a_certificate_names_neither_truth_nor_utility(world: World) -> None:
     """The rule, the environment and commitments: a stranger can check it and learns no answer."""
     assert world.outcomes[0].certificate is not None
-    body = json.loads(world.outcomes[0].certificate.payload)
+    body = predicate_of(world.outcomes[0].certificate.payload, Predicate.CERTIFICATE)
 
     assert set(body) == {
-        "type", "v", "edition", "family", "domain", "shape", "shape_digest", "rings", "truth_commitment",
+        "edition", "family", "domain", "shape", "shape_digest", "rings", "truth_commitment",
         "fixture_count", "rule", "environment",
     }  # fmt: skip
     assert set(body["rings"]) == {"R0", "R1", "R2"}
@@ -234,10 +236,10 @@ def test_signatures_verify_with_the_servers_key(client: Client, world: World) ->
     head = client.ledger.head()
 
     key.verify(head.signature, canonical_json({"entry_count": head.entry_count, "root": head.root.hex()}))
-    key.verify(world.disclosure.signature, world.disclosure.payload)
+    key.verify(world.disclosure.signature, signed_bytes(world.disclosure.payload))
     for outcome in world.outcomes:
         assert outcome.certificate is not None
-        key.verify(outcome.certificate.signature, outcome.certificate.payload)
+        key.verify(outcome.certificate.signature, signed_bytes(outcome.certificate.payload))
 
 
 def test_the_seed_of_a_private_edition_is_nobodys(client: Client, data_dir: Path) -> None:

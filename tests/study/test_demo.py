@@ -95,9 +95,13 @@ def test_the_disclosure_is_the_signed_one(finished: Path) -> None:
     """What the report prints is what the server signed."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    from leakscale.statements import signed_bytes
+
     disclosure = disclosure_from_json((finished / "analysis" / "disclosure.json").read_text())
 
-    Ed25519PublicKey.from_public_bytes(disclosure.public_key).verify(disclosure.signature, disclosure.payload)
+    Ed25519PublicKey.from_public_bytes(disclosure.public_key).verify(
+        disclosure.signature, signed_bytes(disclosure.payload)
+    )
 
 
 def test_no_truth_of_the_control_lies_outside_the_server(finished: Path) -> None:

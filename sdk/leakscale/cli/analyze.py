@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,8 +86,7 @@ def _disclosure_if_any(study: Path) -> Disclosure | None:
 
 def _numbers(disclosure: Disclosure | None) -> dict[str, Any]:
     """Return all that was signed, as JSON has it."""
-    found: dict[str, Any] = {} if disclosure is None else json.loads(disclosure.payload)
-    return found
+    return {} if disclosure is None else disclosure.numbers
 
 
 def _plan(

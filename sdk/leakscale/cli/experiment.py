@@ -70,8 +70,6 @@ def disclose(
     output: Annotated[Path | None, typer.Option(help="Also write the signed numbers to this file.")] = None,
 ) -> None:
     """Ask for the numbers of an experiment whose banks are all sealed."""
-    import json  # noqa: PLC0415
-
     from leakscale.report import finding, render_summary_table, summary_text  # noqa: PLC0415
     from leakscale.results import disclosure_to_json  # noqa: PLC0415
 
@@ -81,7 +79,7 @@ def disclose(
     if output is not None:
         output.write_text(disclosure_to_json(disclosure), encoding="utf-8")
     shell.console.result(
-        {"finding": finding(disclosure), **json.loads(disclosure.payload)},
+        {"finding": finding(disclosure), **disclosure.numbers},
         text=summary_text(disclosure),
         rich=lambda: render_summary_table(disclosure),
     )

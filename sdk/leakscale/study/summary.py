@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import itertools
-import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from leakscale.digests import json_digest
 from leakscale.models import CertificationOutcome, Condition, Edition, EditionKind, ModelState, Receipt, ServerInfo
 from leakscale.report import StudyProvenance, finding
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate, RingTransfer
+from leakscale.statements import Predicate, predicate_of
 from leakscale.study.answering import Answered
 from leakscale.study.config import Study
 from leakscale.study.models import ResolvedModel
@@ -86,7 +86,7 @@ def build_summary(evidence: Evidence, *, stage_seconds: Mapping[str, float]) -> 
 
 def identity_of(evidence: Evidence) -> dict[str, Any]:
     """Return what a second run of the same study must repeat, digit by digit."""
-    numbers = json.loads(evidence.disclosure.payload)
+    numbers = evidence.disclosure.numbers
     certificates = hashlib.sha256()
     for outcome in evidence.outcomes:
         if outcome.certificate is not None:
@@ -197,7 +197,7 @@ def _backend_identity(evidence: Evidence) -> dict[str, str]:
 
 def _environments(evidence: Evidence) -> list[dict[str, Any]]:
     certificates = [outcome.certificate for outcome in evidence.outcomes if outcome.certificate is not None]
-    return [json.loads(certificate.payload)["environment"] for certificate in certificates]
+    return [predicate_of(certificate.payload, Predicate.CERTIFICATE)["environment"] for certificate in certificates]
 
 
 def _bank_id(receipt: Receipt) -> str:

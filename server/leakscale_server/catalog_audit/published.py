@@ -7,7 +7,6 @@ no fault that is found here tells one.
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from leakscale.models import Family, Ring
+from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale_server.catalog_audit.certification import Proven
 from leakscale_server.catalog_audit.features import PublicFamily
 from leakscale_server.catalog_audit.findings import Finding, find
@@ -174,14 +174,14 @@ def _certificate_faults(published: PublishedEdition, built: Mapping[str, Constru
     for certificate in published.certificates:
         name = certificate.family_id
         try:
-            key.verify(certificate.signature, certificate.payload)
+            key.verify(certificate.signature, signed_bytes(certificate.payload))
         except InvalidSignature:
             yield f"the certificate of {name} is not signed by this server's key"
         family, association = built.get(name), published.associations.get(name)
         if family is None or association is None:
             yield f"{name} has a certificate and is not in the catalog or not in the vault"
             continue
-        body = json.loads(certificate.payload)
+        body = predicate_of(certificate.payload, Predicate.CERTIFICATE)
         for form in family.forms:
             if body["rings"][form.public.ring]["public_digest"] != public_digest(form.public).hex():
                 yield f"the certificate of {name} is for another task in {form.public.ring}"
@@ -214,7 +214,7 @@ def check_reproof(published: PublishedEdition, proven: Proven) -> Finding:
 
 
 def _reproof_faults(published: PublishedEdition, proven: Proven) -> Iterator[str]:
-    payloads = {each.family_id: json.loads(each.payload) for each in published.certificates}
+    payloads = {each.family_id: predicate_of(each.payload, Predicate.CERTIFICATE) for each in published.certificates}
     for name, utilities in proven.utilities.items():
         stored = published.associations.get(name)
         if stored is None:

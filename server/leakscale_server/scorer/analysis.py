@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leakscale.digests import canonical_json
 from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring
 from leakscale.scoring import choice_index
+from leakscale.statements import Predicate, statement
 from leakscale.stats import DidResult, Interval, Outcomes, difference_in_differences, transfer_share
 from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.experiments import Experiment, answers_digest
@@ -73,7 +73,7 @@ def analyze(
         answers: Of each bank, by bank id.
 
     Returns:
-        Canonical JSON.
+        An in-toto statement about the experiment, whose digest is that of the plan.
     """
     plan = experiment.plan
     known = {family.family_id: family for each in families.values() for family in each}
@@ -82,8 +82,6 @@ def analyze(
     exact_public = rings[Ring.R0]
     effects = {ring: scores.effects() for ring, scores in rings.items()}
     body: dict[str, Any] = {
-        "type": "leakscale-disclosure",
-        "v": 1,
         "experiment_id": plan.experiment_id,
         "model_label": plan.model_label,
         "edition_id": edition.edition_id,
@@ -112,7 +110,12 @@ def analyze(
             }
             for ring in others
         ]
-    return canonical_json(body)
+    return statement(
+        Predicate.DISCLOSURE,
+        subject=f"experiments/{plan.experiment_id}",
+        digest=bytes.fromhex(plan.digest()),
+        predicate=body,
+    )
 
 
 def _tally(

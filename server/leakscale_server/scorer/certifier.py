@@ -10,8 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from leakscale.digests import canonical_json
 from leakscale.models import Domain, Ring
+from leakscale.statements import Predicate, statement
 from leakscale_server.core.building.construction import Construction, RingForm
 from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
 from leakscale_server.core.judging.acceptance import Accepted
@@ -68,8 +68,6 @@ class Certifier:
     def _sign(self, request: FamilyRequest, construction: Construction, attempt: int, accepted: Accepted) -> Certified:
         family = construction.form(Ring.R0).public
         body: dict[str, Any] = {
-            "type": "leakscale-certificate",
-            "v": 1,
             "edition": request.edition_id,
             "family": family.family_id,
             "domain": family.domain.value,
@@ -83,14 +81,19 @@ class Certifier:
             "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
             "environment": self._environment,
         }
-        payload = canonical_json(body)
+        payload = statement(
+            Predicate.CERTIFICATE,
+            subject=f"editions/{request.edition_id}/families/{family.family_id}",
+            digest=public_digest(family),
+            predicate=body,
+        )
         return Certified(
             construction=construction,
             attempt=attempt,
             accepted=accepted,
             payload=payload,
             payload_digest=hashlib.sha256(payload).digest(),
-            signature=self._signer.sign(payload),
+            signature=self._signer.sign_statement(payload),
         )
 
 

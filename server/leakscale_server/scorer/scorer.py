@@ -6,6 +6,7 @@ In this version it runs inside the server process, behind this class; nothing el
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from typing import Final
 
 from leakscale.merkle import tree_hash
 from leakscale.models import Condition, Family, TrainingRecord
+from leakscale.statements import envelope_bytes
 from leakscale_server.core.building.construction import FamilySlot, public_families, require_unique
 from leakscale_server.core.commitments import truth_leaf
 from leakscale_server.core.judging.rejections import Rejection
@@ -223,11 +225,17 @@ class Scorer:
         )
         with self._registry.transaction():
             if self._released(experiment_id) is None:
-                index = self._ledger.append("experiment-disclosed", {"experiment": experiment_id})
+                signature = self._signer.sign_statement(payload)
+                sealed = envelope_bytes(payload, signature=signature, public_key=self._signer.public_key)
+                index = self._ledger.append(
+                    "experiment-disclosed",
+                    # Of the envelope: the payload's own digest could be searched for by guessing its few counts.
+                    {"experiment": experiment_id, "envelope": hashlib.sha256(sealed).hexdigest()},
+                )
                 row: Row = {
                     "experiment_id": experiment_id,
                     "payload": payload,
-                    "signature": self._signer.sign(payload),
+                    "signature": signature,
                     "ledger_index": index,
                     "disclose_time": datetime.now(UTC).isoformat(),
                 }

@@ -8,6 +8,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from leakscale.statements import signed_bytes
 from leakscale_server.store.secret_file import load_or_create
 
 __all__ = ["Signer"]
@@ -38,3 +39,7 @@ class Signer:
     def sign(self, payload: bytes) -> bytes:
         """Sign a payload, 64 bytes."""
         return self._key.sign(payload)
+
+    def sign_statement(self, payload: bytes) -> bytes:
+        """Sign an in-toto statement as the one signature of a DSSE envelope, 64 bytes."""
+        return self._key.sign(signed_bytes(payload))
