@@ -11,7 +11,7 @@
     │   └── BudgetSpentError
     ├── ConflictError                the same name stands for something else already
     ├── AuthenticationError          no token
-    ├── PermissionDeniedError        a token the server does not accept
+    ├── PermissionDeniedError        a token the server does not accept, or not for this call
     ├── BusyError                    too much in flight; try again
     ├── UnavailableError             no server there, or it is starting or stopping
     ├── StorageFullError             a disk is full
@@ -105,7 +105,7 @@ class AuthenticationError(LeakScaleError):
 
 
 class PermissionDeniedError(LeakScaleError):
-    """The server does not accept the token."""
+    """The server does not accept the token, or the token lacks the scope of the call."""
 
 
 class BusyError(LeakScaleError):
@@ -147,6 +147,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
     enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,
     enums_pb2.ERROR_REASON_TOKEN_REFUSED: PermissionDeniedError,
+    enums_pb2.ERROR_REASON_SCOPE_MISSING: PermissionDeniedError,
     enums_pb2.ERROR_REASON_QUEUE_FULL: BusyError,
     enums_pb2.ERROR_REASON_UNAVAILABLE: UnavailableError,
     enums_pb2.ERROR_REASON_SANDBOX_FAULT: ServerError,

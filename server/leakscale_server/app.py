@@ -26,6 +26,7 @@ from leakscale.v1 import (
     server_service_pb2_grpc,
 )
 from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
@@ -35,7 +36,7 @@ from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
-from leakscale_server.services.gate import Gate
+from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.server import LedgerService, ServerService
 from leakscale_server.store.database import InsertOnlyDatabase
@@ -85,7 +86,8 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         vault = open_vault(config.data_dir)
         stack.callback(vault.close)
         executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
-        server, health_servicer = _grpc_server(config, executor, token := _load_token(config.data_dir / "token"))
+        token = _load_token(config.data_dir / "token")
+        server, health_servicer = _grpc_server(config, executor, BootstrapToken(token).caller)
         scorer = _add_services(server, config, pool=pool, registry=registry, vault=vault)
         stack.callback(scorer.close)
         target = _bind(server, config.listen)
@@ -138,7 +140,7 @@ def _add_services(
 
 
 def _grpc_server(
-    config: ServerConfig, executor: ThreadPoolExecutor, token: str
+    config: ServerConfig, executor: ThreadPoolExecutor, identify: Identify
 ) -> tuple[grpc.Server, health.HealthServicer]:
     options = [
         ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
@@ -147,7 +149,7 @@ def _grpc_server(
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
     ]
-    gate = Gate(token, stream_count_max=config.stream_count_max)
+    gate = Gate(identify, stream_count_max=config.stream_count_max)
     server = grpc.server(executor, interceptors=[gate], options=options)
     health_servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)

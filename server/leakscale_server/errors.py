@@ -3,14 +3,15 @@
 A family that breaks the acceptance rule is none of these: it is an answer (a `Rejection`), so a stream goes on.
 
     ServerFault
-    ├── InvalidRequest     INVALID_ARGUMENT       ├── TokenMissing       UNAUTHENTICATED
-    ├── NotFound           NOT_FOUND              ├── TokenRefused       PERMISSION_DENIED
-    ├── NotCertified       FAILED_PRECONDITION    ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
-    ├── NotFrozen          FAILED_PRECONDITION    ├── Unavailable        UNAVAILABLE + RetryInfo
-    ├── NotSealed          FAILED_PRECONDITION    ├── StorageFull        RESOURCE_EXHAUSTED
-    ├── AlreadyDone        FAILED_PRECONDITION    ├── SandboxUnusable    INTERNAL
-    ├── BudgetSpent        FAILED_PRECONDITION    ├── IntegrityFailure   DATA_LOSS
-    └── DigestConflict     ALREADY_EXISTS         └── Internal           INTERNAL
+    ├── InvalidRequest     INVALID_ARGUMENT      ├── TokenRefused       PERMISSION_DENIED
+    ├── NotFound           NOT_FOUND             ├── ScopeMissing       PERMISSION_DENIED
+    ├── NotCertified       FAILED_PRECONDITION   ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
+    ├── NotFrozen          FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
+    ├── NotSealed          FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
+    ├── AlreadyDone        FAILED_PRECONDITION   ├── SandboxUnusable    INTERNAL
+    ├── BudgetSpent        FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
+    ├── DigestConflict     ALREADY_EXISTS        └── Internal           INTERNAL
+    └── TokenMissing       UNAUTHENTICATED
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
 """
@@ -39,6 +40,7 @@ __all__ = [
     "NotSealed",
     "QueueFull",
     "SandboxUnusable",
+    "ScopeMissing",
     "ServerFault",
     "StorageFull",
     "TokenMissing",
@@ -175,6 +177,13 @@ class TokenRefused(ServerFault):
     code = grpc.StatusCode.PERMISSION_DENIED
 
 
+class ScopeMissing(ServerFault):
+    """The token is good and does not open this method."""
+
+    reason = enums_pb2.ERROR_REASON_SCOPE_MISSING
+    code = grpc.StatusCode.PERMISSION_DENIED
+
+
 class QueueFull(ServerFault):
     """Too much work is in flight."""
 
@@ -230,6 +239,7 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     DigestConflict,
     TokenMissing,
     TokenRefused,
+    ScopeMissing,
     QueueFull,
     Unavailable,
     SandboxUnusable,

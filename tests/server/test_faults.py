@@ -20,6 +20,7 @@ from leakscale.errors import REASONS, InvalidRequestError, LeakScaleError, Stora
 from leakscale.v1 import enums_pb2, ledger_service_pb2, ledger_service_pb2_grpc
 from leakscale_server import errors as server_errors
 from leakscale_server.errors import FAULTS, InvalidRequest, ServerFault
+from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.services.gate import Gate
 
 TOKEN = "lsk_" + "0" * 64
@@ -43,7 +44,7 @@ class Failing(ledger_service_pb2_grpc.LedgerServiceServicer):
 @contextmanager
 def failing_server(error: Exception) -> Iterator[Transport]:
     """The real gate in front of a service that fails."""
-    server = grpc.server(ThreadPoolExecutor(2), interceptors=[Gate(TOKEN, stream_count_max=1)])
+    server = grpc.server(ThreadPoolExecutor(2), interceptors=[Gate(BootstrapToken(TOKEN).caller, stream_count_max=1)])
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(Failing(error), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

@@ -66,6 +66,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_STORAGE_FULL: _ClassVar[ErrorReason]
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
     ERROR_REASON_BUDGET_SPENT: _ClassVar[ErrorReason]
+    ERROR_REASON_SCOPE_MISSING: _ClassVar[ErrorReason]
 DOMAIN_UNSPECIFIED: Domain
 DOMAIN_SQL: Domain
 DOMAIN_PYTHON: Domain
@@ -105,3 +106,4 @@ ERROR_REASON_INTEGRITY_FAILURE: ErrorReason
 ERROR_REASON_STORAGE_FULL: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_BUDGET_SPENT: ErrorReason
+ERROR_REASON_SCOPE_MISSING: ErrorReason

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import grpc
-
 from leakscale.v1 import (
     certification_service_pb2,
     certification_service_pb2_grpc,
@@ -19,6 +17,7 @@ from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import parse
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
+from leakscale_server.services.call import Call
 
 __all__ = ["CertificationService", "EditionService"]
 
@@ -31,7 +30,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         self._scorer = scorer
 
     def CreateEdition(  # noqa: N802
-        self, request: edition_service_pb2.CreateEditionRequest, context: grpc.ServicerContext
+        self, request: edition_service_pb2.CreateEditionRequest, call: Call
     ) -> edition_service_pb2.CreateEditionResponse:
         """Open a draft."""
         edition = self._scorer.create_edition(
@@ -40,14 +39,14 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         return edition_service_pb2.CreateEditionResponse(edition=codec.encode_edition(edition))
 
     def GetEdition(  # noqa: N802
-        self, request: edition_service_pb2.GetEditionRequest, context: grpc.ServicerContext
+        self, request: edition_service_pb2.GetEditionRequest, call: Call
     ) -> edition_service_pb2.GetEditionResponse:
         """Return one edition."""
         (edition_id,) = parse(request.name, "editions")
         return edition_service_pb2.GetEditionResponse(edition=codec.encode_edition(self._editions.get(edition_id)))
 
     def ListEditions(  # noqa: N802
-        self, request: edition_service_pb2.ListEditionsRequest, context: grpc.ServicerContext
+        self, request: edition_service_pb2.ListEditionsRequest, call: Call
     ) -> edition_service_pb2.ListEditionsResponse:
         """List editions, newest first."""
         limit = codec.page_size(request.page_size, default=100)
@@ -60,7 +59,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         )
 
     def FreezeEdition(  # noqa: N802
-        self, request: edition_service_pb2.FreezeEditionRequest, context: grpc.ServicerContext
+        self, request: edition_service_pb2.FreezeEditionRequest, call: Call
     ) -> edition_service_pb2.FreezeEditionResponse:
         """Make a fully certified draft immutable."""
         (edition_id,) = parse(request.name, "editions")
@@ -68,7 +67,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         return edition_service_pb2.FreezeEditionResponse(edition=codec.encode_edition(edition))
 
     def ListFamilies(  # noqa: N802
-        self, request: edition_service_pb2.ListFamiliesRequest, context: grpc.ServicerContext
+        self, request: edition_service_pb2.ListFamiliesRequest, call: Call
     ) -> edition_service_pb2.ListFamiliesResponse:
         """List public families in one ring, in the order of their ids."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
@@ -92,7 +91,7 @@ class CertificationService(certification_service_pb2_grpc.CertificationServiceSe
     def CertifyFamilies(  # noqa: N802
         self,
         request_iterator: Iterator[certification_service_pb2.CertifyFamiliesRequest],
-        context: grpc.ServicerContext,
+        call: Call,
     ) -> Iterator[certification_service_pb2.CertifyFamiliesResponse]:
         """Certify families of one edition, each answered as soon as it is done."""
         first = next(request_iterator, None)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-import grpc
-
 from leakscale.models import Answer
 from leakscale.v1 import (
     bank_service_pb2,
@@ -19,6 +17,7 @@ from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.names import parse
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
+from leakscale_server.services.call import Call
 
 __all__ = ["BankService", "ExperimentService"]
 
@@ -32,14 +31,14 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
         self._public_key = public_key
 
     def CreateExperiment(  # noqa: N802
-        self, request: experiment_service_pb2.CreateExperimentRequest, context: grpc.ServicerContext
+        self, request: experiment_service_pb2.CreateExperimentRequest, call: Call
     ) -> experiment_service_pb2.CreateExperimentResponse:
         """Register an experiment and open its banks."""
         experiment = self._experiments.create(codec.decode_plan(request))
         return experiment_service_pb2.CreateExperimentResponse(experiment=codec.encode_experiment(experiment))
 
     def GetExperiment(  # noqa: N802
-        self, request: experiment_service_pb2.GetExperimentRequest, context: grpc.ServicerContext
+        self, request: experiment_service_pb2.GetExperimentRequest, call: Call
     ) -> experiment_service_pb2.GetExperimentResponse:
         """Return one experiment with its banks."""
         (experiment_id,) = parse(request.name, "experiments")
@@ -47,7 +46,7 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
         return experiment_service_pb2.GetExperimentResponse(experiment=codec.encode_experiment(experiment))
 
     def DiscloseExperiment(  # noqa: N802
-        self, request: experiment_service_pb2.DiscloseExperimentRequest, context: grpc.ServicerContext
+        self, request: experiment_service_pb2.DiscloseExperimentRequest, call: Call
     ) -> experiment_service_pb2.DiscloseExperimentResponse:
         """Release the numbers once every bank is sealed."""
         (experiment_id,) = parse(request.name, "experiments")
@@ -63,14 +62,14 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
         self._experiments = experiments
 
     def GetBank(  # noqa: N802
-        self, request: bank_service_pb2.GetBankRequest, context: grpc.ServicerContext
+        self, request: bank_service_pb2.GetBankRequest, call: Call
     ) -> bank_service_pb2.GetBankResponse:
         """Return one bank."""
         _, bank = self._experiments.get_bank(*parse(request.name, "experiments", "banks"))
         return bank_service_pb2.GetBankResponse(bank=codec.encode_bank(bank))
 
     def SubmitAnswers(  # noqa: N802
-        self, request_iterator: Iterator[bank_service_pb2.SubmitAnswersRequest], context: grpc.ServicerContext
+        self, request_iterator: Iterator[bank_service_pb2.SubmitAnswersRequest], call: Call
     ) -> bank_service_pb2.SubmitAnswersResponse:
         """Add answers to an open bank."""
         first = next(request_iterator, None)
@@ -81,7 +80,7 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
         return bank_service_pb2.SubmitAnswersResponse(bank=codec.encode_bank(bank))
 
     def SealBank(  # noqa: N802
-        self, request: bank_service_pb2.SealBankRequest, context: grpc.ServicerContext
+        self, request: bank_service_pb2.SealBankRequest, call: Call
     ) -> bank_service_pb2.SealBankResponse:
         """Close a complete bank."""
         receipt = self._experiments.seal(*parse(request.name, "experiments", "banks"))

@@ -1,49 +1,43 @@
-"""The gate every RPC passes: who calls, and what an exception becomes.
+"""The gate every RPC passes: who calls, whether they may, and what an exception becomes.
 
-One interceptor does both, because an exception out of a handler would otherwise travel as UNKNOWN with its text.
+One interceptor does it all, because an exception out of a handler would otherwise travel as UNKNOWN with its text.
 """
 
 from __future__ import annotations
 
-import errno
-import hmac
-import sqlite3
+import re
+import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
 
 import grpc
-import structlog
-from grpc_status import rpc_status
+from google.protobuf.message import DecodeError
 
-from leakscale_server.errors import Internal, QueueFull, ServerFault, StorageFull, TokenMissing, TokenRefused
+from leakscale_server.errors import InvalidRequest, QueueFull, ScopeMissing, TokenMissing, TokenRefused
+from leakscale_server.identity.caller import Caller
+from leakscale_server.identity.methods import METHOD_SCOPES, OPEN_METHODS
+from leakscale_server.services.call import Call
+from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort
 
-__all__ = ["Gate"]
+__all__ = ["Gate", "Identify"]
 
-_log = structlog.get_logger()
-_DISK_FULL_CODES: Final = frozenset(
-    {
-        sqlite3.SQLITE_FULL,
-        # What SQLite makes of a full disk where it grows its index file or flushes, not a table.
-        sqlite3.SQLITE_IOERR_SHMSIZE,
-        sqlite3.SQLITE_IOERR_WRITE,
-        sqlite3.SQLITE_IOERR_FSYNC,
-        sqlite3.SQLITE_IOERR_TRUNCATE,
-    }
-)
-_OPEN_TO_ALL: Final = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"})
+Identify = Callable[[str], Caller | None]
+"""Tells whom a bearer token stands for, or None."""
+
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class Gate(grpc.ServerInterceptor):
-    """Checks the bearer token before a handler runs, counts open streams, and translates what a handler raises.
+    """Finds out who calls, checks the method's scope, counts open streams, and translates what a handler raises.
 
-    The token is compared in constant time. It guards against other users of this machine, not against its
-    administrator, and not against a listener on a network: the server binds loopback addresses and UNIX sockets only.
+    All of it comes before the request is even decoded, so a stranger learns nothing but that it is one. Handlers get a
+    `Call` in place of gRPC's context.
     """
 
-    def __init__(self, token: str, *, stream_count_max: int) -> None:
-        self._token = token.encode()
+    def __init__(self, identify: Identify, *, stream_count_max: int) -> None:
+        self._identify = identify
         self._streams = _Streams(stream_count_max)
 
     def intercept_service(
@@ -53,19 +47,37 @@ class Gate(grpc.ServerInterceptor):
     ) -> grpc.RpcMethodHandler[Any, Any] | None:
         """Wrap the handler of one call."""
         handler = continuation(handler_call_details)
-        if handler is None or handler_call_details.method in _OPEN_TO_ALL:
+        if handler is None or handler_call_details.method in OPEN_METHODS:
             return handler
-        refusal = self._refusal(dict(handler_call_details.invocation_metadata or ()))
-        return _wrap(handler, handler_call_details.method, refusal, self._streams)
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        return _Passage(self, handler_call_details.method, metadata, handler).handler()
 
-    def _refusal(self, metadata: dict[str, str | bytes]) -> ServerFault | None:
-        header = metadata.get("authorization", "")
-        scheme, _, token = str(header).partition(" ")
+    def admit(self, method: str, metadata: Mapping[str, str | bytes]) -> Caller:
+        """Return who calls, if they may.
+
+        Raises:
+            TokenMissing: If there is no bearer token.
+            TokenRefused: If the token stands for nobody.
+            ScopeMissing: If the token does not open this method.
+        """
+        scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token:
-            return TokenMissing("the call carries no token; set LEAKSCALE_TOKEN or pass --token")
-        if not hmac.compare_digest(token.encode(), self._token):
-            return TokenRefused("the token is not this server's; it is in the file `token` of its data folder")
-        return None
+            raise TokenMissing("the call carries no token; set LEAKSCALE_TOKEN or pass --token")
+        caller = self._identify(token)
+        if caller is None:
+            raise TokenRefused("the token is not this server's; it is in the file `token` of its data folder")
+        scope = METHOD_SCOPES.get(method)
+        if scope is None or scope not in caller.scopes:
+            raise ScopeMissing(
+                f"the {caller.role} token {caller.token_id!r} does not open {method.rpartition('/')[2]}, which takes "
+                f"the scope {scope or 'of nobody'}; use a token that has it",
+                subject=scope or "",
+            )
+        return caller
+
+    def one_more_stream(self) -> AbstractContextManager[None]:
+        """Count a stream for as long as the block runs; see `_Streams`."""
+        return self._streams.one_more()
 
 
 class _Streams:
@@ -85,81 +97,72 @@ class _Streams:
             self._free.release()
 
 
-def _wrap(
-    handler: grpc.RpcMethodHandler[Any, Any], method: str, refusal: ServerFault | None, streams: _Streams
-) -> grpc.RpcMethodHandler[Any, Any]:
-    def unary(behavior: Callable[[Any, grpc.ServicerContext], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
+class _Passage:
+    """One call on its way through the gate."""
+
+    def __init__(
+        self, gate: Gate, method: str, metadata: Mapping[str, str | bytes], handler: grpc.RpcMethodHandler[Any, Any]
+    ) -> None:
+        self._gate = gate
+        self._method = method
+        self._metadata = metadata
+        self._inner = handler
+        self._request_id = _request_id(metadata)
+
+    def handler(self) -> grpc.RpcMethodHandler[Any, Any]:
+        """Return the handler in its guarded form. It takes undecoded requests."""
+        inner, serializer = self._inner, self._inner.response_serializer
+        if inner.unary_unary:
+            return grpc.unary_unary_rpc_method_handler(self._once(inner.unary_unary), response_serializer=serializer)
+        if inner.unary_stream:
+            return grpc.unary_stream_rpc_method_handler(self._many(inner.unary_stream), response_serializer=serializer)
+        if inner.stream_unary:
+            return grpc.stream_unary_rpc_method_handler(self._once(inner.stream_unary), response_serializer=serializer)
+        assert inner.stream_stream is not None  # noqa: S101 - a handler has one of the four kinds
+        return grpc.stream_stream_rpc_method_handler(self._many(inner.stream_stream), response_serializer=serializer)
+
+    def _once(self, behavior: Callable[[Any, Any], Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
-                _refuse(refusal)
-                if not handler.request_streaming:
-                    return behavior(request, context)
-                with streams.one_more():
-                    return behavior(request, context)
+                call = self._call(context)
+                if not self._inner.request_streaming:
+                    return behavior(self._decode(request), call)
+                with self._gate.one_more_stream():
+                    return behavior(map(self._decode, request), call)
             except Exception as error:
-                _abort(context, method, error)
+                abort(context, error, method=self._method, request_id=self._request_id)
 
         return guarded
 
-    def stream(
-        behavior: Callable[[Any, grpc.ServicerContext], Iterator[Any]],
+    def _many(
+        self, behavior: Callable[[Any, Any], Iterator[Any]]
     ) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
         def guarded(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             try:
-                _refuse(refusal)
-                with streams.one_more():
-                    yield from behavior(request, context)
+                call = self._call(context)
+                with self._gate.one_more_stream():
+                    decoded = map(self._decode, request) if self._inner.request_streaming else self._decode(request)
+                    yield from behavior(decoded, call)
             except Exception as error:
-                _abort(context, method, error)
+                abort(context, error, method=self._method, request_id=self._request_id)
 
         return guarded
 
-    serializers = {
-        "request_deserializer": handler.request_deserializer,
-        "response_serializer": handler.response_serializer,
-    }
-    if handler.unary_unary:
-        return grpc.unary_unary_rpc_method_handler(unary(handler.unary_unary), **serializers)
-    if handler.unary_stream:
-        return grpc.unary_stream_rpc_method_handler(stream(handler.unary_stream), **serializers)
-    if handler.stream_unary:
-        return grpc.stream_unary_rpc_method_handler(unary(handler.stream_unary), **serializers)
-    assert handler.stream_stream is not None  # noqa: S101 - a handler has one of the four kinds
-    return grpc.stream_stream_rpc_method_handler(stream(handler.stream_stream), **serializers)
+    def _call(self, context: grpc.ServicerContext) -> Call:
+        caller = self._gate.admit(self._method, self._metadata)
+        context.set_trailing_metadata(((REQUEST_ID_HEADER, self._request_id),))
+        return Call(self._request_id, caller, context)
+
+    def _decode(self, request: bytes) -> Any:
+        assert self._inner.request_deserializer is not None  # noqa: S101 - every generated handler has one
+        try:
+            return self._inner.request_deserializer(request)
+        except DecodeError as error:
+            name = self._method.rpartition("/")[2]
+            raise InvalidRequest(f"the request of {name} is no message of leakscale.v1; check the client") from error
 
 
-def _refuse(refusal: ServerFault | None) -> None:
-    if refusal is not None:
-        raise refusal
-
-
-def _abort(context: grpc.ServicerContext, method: str, error: Exception) -> NoReturn:
-    fault = _to_fault(error)
-    if isinstance(fault, Internal) and context.is_active():
-        # The class and the place, never the text: a message may quote what must stay private.
-        _log.error("rpc failed", method=method, error=type(error).__name__, place=_place(error))
-    context.abort_with_status(rpc_status.to_status(fault.to_status()))
-    raise AssertionError("abort_with_status raises")
-
-
-def _to_fault(error: Exception) -> ServerFault:
-    if isinstance(error, ServerFault):
-        return error
-    if _is_disk_full(error):
-        return StorageFull("the server's disk is full; free some space and repeat the call, nothing stored is lost")
-    return Internal(f"the server failed with {type(error).__name__}; see its log")
-
-
-def _is_disk_full(error: Exception) -> bool:
-    if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorcode", None) in _DISK_FULL_CODES
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "unknown"
-    return f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
+def _request_id(metadata: Mapping[str, str | bytes]) -> str:
+    """Return the id that the client gave the call, or a new one: what would not fit in a log line is no id."""
+    given = str(metadata.get(REQUEST_ID_HEADER, ""))
+    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(16)

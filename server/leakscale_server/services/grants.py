@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import grpc
-
 from leakscale.v1 import grant_service_pb2, grant_service_pb2_grpc
 from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.registry.editions import EditionRegistry
@@ -13,6 +11,7 @@ from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.registry.names import parse
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
+from leakscale_server.services.call import Call
 
 __all__ = ["GrantService"]
 
@@ -26,7 +25,7 @@ class GrantService(grant_service_pb2_grpc.GrantServiceServicer):
         self._scorer = scorer
 
     def CreateGrant(  # noqa: N802
-        self, request: grant_service_pb2.CreateGrantRequest, context: grpc.ServicerContext
+        self, request: grant_service_pb2.CreateGrantRequest, call: Call
     ) -> grant_service_pb2.CreateGrantResponse:
         """Issue a grant for a frozen edition."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
@@ -37,7 +36,7 @@ class GrantService(grant_service_pb2_grpc.GrantServiceServicer):
         return grant_service_pb2.CreateGrantResponse(grant=codec.encode_grant(grant))
 
     def RedeemGrant(  # noqa: N802
-        self, request: grant_service_pb2.RedeemGrantRequest, context: grpc.ServicerContext
+        self, request: grant_service_pb2.RedeemGrantRequest, call: Call
     ) -> Iterator[grant_service_pb2.RedeemGrantResponse]:
         """Stream the corpus of a grant."""
         edition_id, grant_id = parse(request.name, "editions", "grants")

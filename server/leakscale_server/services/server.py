@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import grpc
-
 from leakscale import __version__
 from leakscale.v1 import (
     ledger_service_pb2,
@@ -15,6 +13,7 @@ from leakscale.v1 import (
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.experiments import CASES_PER_MESSAGE_MAX
 from leakscale_server.sandbox_pool import SandboxPool
+from leakscale_server.services.call import Call
 from leakscale_server.store.ledger import Ledger
 
 __all__ = ["LedgerService", "ServerService"]
@@ -28,7 +27,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         self._public_key = public_key
 
     def GetServerInfo(  # noqa: N802
-        self, request: server_service_pb2.GetServerInfoRequest, context: grpc.ServicerContext
+        self, request: server_service_pb2.GetServerInfoRequest, call: Call
     ) -> server_service_pb2.GetServerInfoResponse:
         """Tell version, sandbox and limits."""
         return server_service_pb2.GetServerInfoResponse(
@@ -50,7 +49,7 @@ class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
         self._public_key = public_key
 
     def GetLedgerHead(  # noqa: N802
-        self, request: ledger_service_pb2.GetLedgerHeadRequest, context: grpc.ServicerContext
+        self, request: ledger_service_pb2.GetLedgerHeadRequest, call: Call
     ) -> ledger_service_pb2.GetLedgerHeadResponse:
         """Return the signed state of the ledger."""
         head = self._ledger.head()

@@ -1,0 +1,48 @@
+"""The scope that each method asks for.
+
+A method that is not in the table is refused to everybody; a test holds the table complete against the protos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from leakscale_server.identity.scopes import Scope
+
+__all__ = ["METHOD_SCOPES", "OPEN_METHODS"]
+
+OPEN_METHODS: Final = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"})
+"""Methods that need no token: they tell whether the server serves, and nothing of what it holds."""
+
+_SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
+    "ServerService": {"GetServerInfo": Scope.SERVER_READ},
+    "LedgerService": {"GetLedgerHead": Scope.LEDGER_READ},
+    "EditionService": {
+        "CreateEdition": Scope.EDITIONS_WRITE,
+        "GetEdition": Scope.EDITIONS_READ,
+        "ListEditions": Scope.EDITIONS_READ,
+        "FreezeEdition": Scope.EDITIONS_WRITE,
+        "ListFamilies": Scope.EDITIONS_READ,
+    },
+    "CertificationService": {"CertifyFamilies": Scope.EDITIONS_WRITE},
+    # A grant that is created is issued: until a request waits for somebody's approval, to create one is to approve it.
+    "GrantService": {"CreateGrant": Scope.GRANTS_APPROVE, "RedeemGrant": Scope.GRANTS_REDEEM},
+    "ExperimentService": {
+        "CreateExperiment": Scope.EXPERIMENTS_WRITE,
+        "GetExperiment": Scope.EXPERIMENTS_READ,
+        "DiscloseExperiment": Scope.DISCLOSURES_READ,
+    },
+    "BankService": {
+        "GetBank": Scope.EXPERIMENTS_READ,
+        "SubmitAnswers": Scope.EXPERIMENTS_WRITE,
+        "SealBank": Scope.EXPERIMENTS_WRITE,
+    },
+}
+
+METHOD_SCOPES: Final[Mapping[str, Scope]] = {
+    f"/leakscale.v1.{service}/{method}": scope
+    for service, methods in _SERVICES.items()
+    for method, scope in methods.items()
+}
+"""By the method's full name, as gRPC gives it."""

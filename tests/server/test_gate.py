@@ -1,0 +1,153 @@
+"""The gate before every handler: scopes first, then the request; and the id that a call keeps on its way."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import grpc
+import pytest
+
+from leakscale import v1
+from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc, resources_pb2
+from leakscale_server.identity.caller import Caller
+from leakscale_server.identity.methods import METHOD_SCOPES
+from leakscale_server.identity.scopes import ROLE_SCOPES, Role, Scope
+from leakscale_server.services.call import Call
+from leakscale_server.services.gate import Gate
+
+METHOD = "/leakscale.v1.LedgerService/GetLedgerHead"
+HOLDERS = {
+    "reader": Caller("t-reader", "ada", "north", Role.AUDITOR, frozenset({Scope.LEDGER_READ})),
+    "other": Caller("t-other", "bob", "south", Role.AUTHOR, frozenset({Scope.EDITIONS_READ})),
+}
+
+
+class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
+    """Answers with whom it was called by."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def GetLedgerHead(self, request: Any, call: Call) -> Any:  # noqa: N802
+        self.calls.append(call)
+        return ledger_service_pb2.GetLedgerHeadResponse(
+            head=resources_pb2.LedgerHead(root=call.caller.token_id.encode())
+        )
+
+
+@contextmanager
+def a_gate() -> Iterator[tuple[grpc.Channel, Mirror]]:
+    server = grpc.server(ThreadPoolExecutor(8), interceptors=[Gate(HOLDERS.get, stream_count_max=1)])
+    mirror = Mirror()
+    ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(mirror, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            yield channel, mirror
+    finally:
+        server.stop(0).wait()
+
+
+def ask(channel: grpc.Channel, *, token: str = "", request: bytes = b"", request_id: str = "") -> tuple[bytes, Any]:
+    """Send raw bytes to the method; return the answer's bytes and the trailing metadata."""
+    metadata = [("authorization", f"Bearer {token}")] if token else []
+    metadata += [("x-request-id", request_id)] if request_id else []
+    method: Any = channel.unary_unary(METHOD)
+    answer, call = method.with_call(request, metadata=metadata, timeout=20)
+    return answer, dict(call.trailing_metadata())
+
+
+def refusal(channel: grpc.Channel, **arguments: Any) -> grpc.Call:
+    with pytest.raises(grpc.RpcError) as caught:
+        ask(channel, **arguments)
+    return caught.value  # type: ignore[return-value]
+
+
+def test_every_method_of_the_wire_has_its_scope() -> None:
+    """A method without a scope opens to nobody; a scope for a method that is gone would hide a typing error."""
+    names = [module.name for module in pkgutil.iter_modules(v1.__path__, "leakscale.v1.")]
+    modules = [importlib.import_module(name) for name in names if name.endswith("_service_pb2")]
+    declared = {
+        f"/{service.full_name}/{method.name}"
+        for module in modules
+        for service in module.DESCRIPTOR.services_by_name.values()
+        for method in service.methods
+    }
+
+    assert set(METHOD_SCOPES) == declared
+
+
+def test_an_admin_may_everything_and_nobody_else_hands_out_rights() -> None:
+    """Approval of a grant and tokens are the rights that make others."""
+    assert ROLE_SCOPES[Role.ADMIN] == set(Scope)
+    for role in set(Role) - {Role.ADMIN}:
+        assert ROLE_SCOPES[role].isdisjoint({Scope.GRANTS_APPROVE, Scope.TOKENS_WRITE})
+    assert Scope.EXPERIMENTS_WRITE not in ROLE_SCOPES[Role.TRAINER]
+    assert Scope.GRANTS_REDEEM not in ROLE_SCOPES[Role.AUDITOR]
+
+
+def test_a_handler_is_told_who_calls() -> None:
+    """Identity is an argument: nothing else could say it for one of several calls at once."""
+    with a_gate() as (channel, mirror):
+        ask(channel, token="reader", request_id="r-1")
+
+    assert [(call.caller, call.request_id) for call in mirror.calls] == [(HOLDERS["reader"], "r-1")]
+
+
+def test_a_token_without_the_scope_is_refused_before_the_handler() -> None:
+    """Which ids exist is nothing that a stranger may find out."""
+    with a_gate() as (channel, mirror):
+        error = refusal(channel, token="other")
+
+    assert error.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert error.details() == (
+        "the author token 't-other' does not open GetLedgerHead, which takes the scope ledger:read; use a token that "
+        "has it"
+    )
+    assert mirror.calls == []
+
+
+@pytest.mark.parametrize(
+    ("token", "code"),
+    [
+        ("", grpc.StatusCode.UNAUTHENTICATED),
+        ("nobody", grpc.StatusCode.PERMISSION_DENIED),
+        ("other", grpc.StatusCode.PERMISSION_DENIED),
+        ("reader", grpc.StatusCode.INVALID_ARGUMENT),
+    ],
+)
+def test_bytes_that_are_no_message_are_read_only_for_who_may_call(token: str, code: grpc.StatusCode) -> None:
+    """gRPC would decode first and end in INTERNAL, whoever sent it."""
+    with a_gate() as (channel, mirror):
+        error = refusal(channel, token=token, request=b"\xff\xff\xff")
+
+    assert error.code() is code
+    assert mirror.calls == []
+
+
+@pytest.mark.parametrize("token", ["reader", "other"])
+def test_the_clients_request_id_returns_with_every_answer(token: str) -> None:
+    """Whoever reports a failure can name it, and the log has the same name."""
+    with a_gate() as (channel, _):
+        if token == "reader":
+            trailers = ask(channel, token=token, request_id="study-7.a_1")[1]
+        else:
+            trailers = dict(refusal(channel, token=token, request_id="study-7.a_1").trailing_metadata())
+
+    assert trailers["x-request-id"] == "study-7.a_1"
+
+
+@pytest.mark.parametrize("request_id", ["", "two words", "x" * 65, 'quote"', "../up"])
+def test_a_request_id_that_is_none_is_replaced(request_id: str) -> None:
+    """An id stands in log lines: what could break out of one is not taken over."""
+    with a_gate() as (channel, mirror):
+        trailers = ask(channel, token="reader", request_id=request_id)[1]
+
+    assert len(trailers["x-request-id"]) == 32
+    assert mirror.calls[0].request_id == trailers["x-request-id"]
