@@ -66,6 +66,9 @@ def run(
         str, typer.Option(help="A stronger container runtime that the daemon knows, such as runsc.")
     ] = "",
     lanes: Annotated[int | None, typer.Option(help="Warm sandboxes, an even number; default: one a core.")] = None,
+    ray_address: Annotated[
+        str, typer.Option(help="Ray cluster on whose nodes the sandboxes run, HOST:PORT or auto; needs --backend.")
+    ] = "",
     cache_dir: Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")] = None,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
@@ -85,6 +88,7 @@ def run(
         cache_dir=cache_dir or ServerConfig.default_cache_dir(),
         backend=backend,
         docker_runtime=docker_runtime,
+        ray_address=ray_address,
         lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:

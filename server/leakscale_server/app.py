@@ -166,7 +166,9 @@ def _bind(server: grpc.Server, listen: str) -> str:
 
 @contextmanager
 def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
-    backend, notice = choose_backend(config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime)
+    backend, notice = choose_backend(
+        config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime, ray_address=config.ray_address
+    )
     if notice:
         notice += ", and certificates say so"
         _log.warning(notice)

@@ -10,9 +10,9 @@ from typing import Final
 from leakscale.addresses import is_local
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
-__all__ = ["ConfigError", "ServerConfig"]
+__all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig"]
 
-_LANE_COUNT_MAX: Final = 64
+LANE_COUNT_MAX: Final = 64
 
 
 class ConfigError(Exception):
@@ -35,6 +35,8 @@ class ServerConfig:
     """Warm sandboxes; an even number, since each family is proved in two that differ."""
     docker_runtime: str = ""
     """A stronger runtime that the Docker daemon knows, such as `runsc`; empty for the daemon's default."""
+    ray_address: str = ""
+    """Ray cluster on whose nodes the sandboxes run, `HOST:PORT` or `auto`; empty for this machine alone."""
     thread_count: int = 64
     """Calls that are handled at once; others wait for a thread."""
     stream_count_max: int = 48
@@ -48,13 +50,17 @@ class ServerConfig:
         Raises:
             ConfigError: With the flag, the rule and the value.
         """
-        if not 2 <= self.lane_count <= _LANE_COUNT_MAX or self.lane_count % 2:
-            raise ConfigError(f"--lanes {self.lane_count}: use an even number of 2 to {_LANE_COUNT_MAX}")
+        if not 2 <= self.lane_count <= LANE_COUNT_MAX or self.lane_count % 2:
+            raise ConfigError(f"--lanes {self.lane_count}: use an even number of 2 to {LANE_COUNT_MAX}")
         if self.backend not in ("auto", *BACKEND_NAMES):
             raise ConfigError(f"--backend {self.backend}: choose auto, {' or '.join(BACKEND_NAMES)}")
         if self.docker_runtime and self.backend != "docker":
             # `auto` could fall back to bubblewrap, which is not what somebody asked for who wants more.
             raise ConfigError(f"--docker-runtime {self.docker_runtime}: it needs --backend docker, not {self.backend}")
+        if self.ray_address and self.backend == "auto":
+            raise ConfigError(
+                f"--ray-address {self.ray_address}: name the nodes' --backend, {' or '.join(BACKEND_NAMES)}"
+            )
         _check_port(self.listen)
         if not is_local(self.listen):
             raise ConfigError(

@@ -41,9 +41,14 @@ def start(
     ),
     listen: Annotated[str, typer.Option(help="host:port on loopback, or unix:PATH.")] = DEFAULT_SERVER,
     backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
+    ray_address: Annotated[
+        str, typer.Option(help="Ray cluster on whose nodes the sandboxes run, HOST:PORT or auto; needs --backend.")
+    ] = "",
+    lanes: Annotated[int | None, typer.Option(help="Warm sandboxes, an even number; default: one a core.")] = None,
 ) -> None:
     """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token."""
-    become_server(["--data-dir", str(data_dir), "--listen", listen, "--backend", backend])
+    arguments = ["--data-dir", str(data_dir), "--listen", listen, "--backend", backend, "--ray-address", ray_address]
+    become_server(arguments if lanes is None else [*arguments, "--lanes", str(lanes)])
 
 
 @app.command("status")

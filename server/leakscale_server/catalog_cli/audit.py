@@ -32,7 +32,15 @@ from leakscale_server.catalog_cli.check import FamiliesOption, SeedOption, requi
 from leakscale_server.catalog_cli.ending import ExitCode, JsonOption, ending_in_one_line, note, say_json, say_lines
 from leakscale_server.catalog_cli.files import find_files
 from leakscale_server.config import ServerConfig
-from leakscale_server.sandbox_cli.pool import BackendOption, CacheDirOption, InputError, RuntimeOption, open_pool
+from leakscale_server.sandbox_cli.pool import (
+    BackendOption,
+    CacheDirOption,
+    InputError,
+    LanesOption,
+    RayAddressOption,
+    RuntimeOption,
+    open_pool,
+)
 from leakscale_server.sandbox_pool import SandboxPool
 
 __all__ = ["audit"]
@@ -67,6 +75,8 @@ def audit(
     without_sandbox: Annotated[bool, typer.Option("--without-sandbox", help="Leave out what runs programs.")] = False,
     backend: BackendOption = "auto",
     docker_runtime: RuntimeOption = "",
+    ray_address: RayAddressOption = "",
+    lanes: LanesOption = None,
     cache_dir: CacheDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,7 +97,11 @@ def audit(
             sandbox=None
             if without_sandbox
             else lambda: open_pool(
-                backend, runtime=docker_runtime, cache_dir=cache_dir, lane_count=ServerConfig.default_lane_count()
+                backend,
+                runtime=docker_runtime,
+                cache_dir=cache_dir,
+                lane_count=lanes or ServerConfig.default_lane_count(),
+                ray_address=ray_address,
             ),
         ):
             found.append(finding)

@@ -15,7 +15,15 @@ from leakscale_server.catalog_check.report import CheckReport, ShapeCheck
 from leakscale_server.catalog_cli.ending import ExitCode, JsonOption, ending_in_one_line, note, say_json, say_lines
 from leakscale_server.catalog_cli.files import find_files
 from leakscale_server.config import ServerConfig
-from leakscale_server.sandbox_cli.pool import BackendOption, CacheDirOption, InputError, RuntimeOption, open_pool
+from leakscale_server.sandbox_cli.pool import (
+    BackendOption,
+    CacheDirOption,
+    InputError,
+    LanesOption,
+    RayAddressOption,
+    RuntimeOption,
+    open_pool,
+)
 from leakscale_server.sandbox_pool import SandboxPool
 
 __all__ = ["FamiliesOption", "SeedOption", "check", "require_families"]
@@ -32,6 +40,8 @@ def check(
     html: Annotated[Path | None, typer.Option(help="Write every family's table to this page, too.")] = None,
     backend: BackendOption = "auto",
     docker_runtime: RuntimeOption = "",
+    ray_address: RayAddressOption = "",
+    lanes: LanesOption = None,
     cache_dir: CacheDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,7 +58,11 @@ def check(
         if files:
             recipe = practice_recipe(files, families_per_cell=families_per_cell, seed=seed)
             with open_pool(
-                backend, runtime=docker_runtime, cache_dir=cache_dir, lane_count=ServerConfig.default_lane_count()
+                backend,
+                runtime=docker_runtime,
+                cache_dir=cache_dir,
+                lane_count=lanes or ServerConfig.default_lane_count(),
+                ray_address=ray_address,
             ) as pool:
                 report = _check_in(pool, recipe, broken)
         if as_json:

@@ -12,16 +12,32 @@ from typing import Annotated
 
 import typer
 
-from leakscale_server.config import ServerConfig
+from leakscale_server.config import LANE_COUNT_MAX, ServerConfig
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault, SandboxPool, choose_backend
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
-__all__ = ["BackendOption", "CacheDirOption", "InputError", "RuntimeOption", "failing_in_one_line", "open_pool"]
+__all__ = [
+    "BackendOption",
+    "CacheDirOption",
+    "InputError",
+    "LanesOption",
+    "RayAddressOption",
+    "RuntimeOption",
+    "failing_in_one_line",
+    "open_pool",
+]
 
 _USAGE, _UNAVAILABLE = 2, 3
 
 BackendOption = Annotated[str, typer.Option(help="auto, docker or bubblewrap.")]
 RuntimeOption = Annotated[str, typer.Option(help="A stronger container runtime, such as runsc.")]
+RayAddressOption = Annotated[
+    str, typer.Option(help="Ray cluster on whose nodes the sandboxes run, HOST:PORT or auto; needs --backend.")
+]
+LanesOption = Annotated[
+    int | None,
+    typer.Option(min=2, max=LANE_COUNT_MAX, help="Warm sandboxes, in pairs; default: one a core of this machine."),
+]
 CacheDirOption = Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")]
 
 
@@ -45,11 +61,13 @@ def failing_in_one_line() -> Iterator[None]:
 
 
 @contextmanager
-def open_pool(backend: str, *, runtime: str, cache_dir: Path | None, lane_count: int) -> Iterator[SandboxPool]:
+def open_pool(
+    backend: str, *, runtime: str, cache_dir: Path | None, lane_count: int, ray_address: str = ""
+) -> Iterator[SandboxPool]:
     """Start lanes under a backend, and say in one line on standard error if it is not the one to expect.
 
     Raises:
-        InputError: If there is no such backend, or it has no runtimes.
+        InputError: If there is no such backend, it has no runtimes, or nodes of a cluster could choose differently.
         BackendUnavailable: If this host cannot run it.
         SandboxFault: If a lane does not start.
     """
@@ -57,8 +75,10 @@ def open_pool(backend: str, *, runtime: str, cache_dir: Path | None, lane_count:
         raise InputError(f"--backend {backend}: choose auto, {' or '.join(BACKEND_NAMES)}")
     if runtime and backend != "docker":
         raise InputError(f"--docker-runtime {runtime}: it needs --backend docker, not {backend}")
+    if ray_address and backend == "auto":
+        raise InputError(f"--ray-address {ray_address}: name the nodes' --backend, {' or '.join(BACKEND_NAMES)}")
     state_dir = cache_dir or ServerConfig.default_cache_dir()
-    opened, notice = choose_backend(backend, state_dir=state_dir, runtime=runtime)
+    opened, notice = choose_backend(backend, state_dir=state_dir, runtime=runtime, ray_address=ray_address)
     if notice:
         sys.stderr.write(f"leakscale-server: {notice}\n")
     pool = SandboxPool(opened, lane_count=lane_count)

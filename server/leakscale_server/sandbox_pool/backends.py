@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from leakscale_server.sandbox_pool.contract import Backend
 
-__all__ = ["BACKEND_NAMES", "choose_backend", "open_backend", "prove"]
+__all__ = ["BACKEND_NAMES", "choose_backend", "open_backend", "prepare_backend", "prove"]
 
 BACKEND_NAMES = ("docker", "bubblewrap")
 _RUNTIME_WITHOUT_DOCKER = "a container runtime can be chosen with the backend docker only"
@@ -31,16 +31,18 @@ def open_backend(name: str, *, state_dir: Path, runtime: str = "") -> Backend:
         BackendUnavailable: If this host cannot, with the reason and what to do.
         ValueError: If there is no such backend, or it has no runtimes to choose from.
     """
-    return prove(_open(name, state_dir, runtime))
+    return prove(prepare_backend(name, state_dir=state_dir, runtime=runtime))
 
 
-def choose_backend(name: str, *, state_dir: Path, runtime: str = "") -> tuple[Backend, str]:
+def choose_backend(name: str, *, state_dir: Path, runtime: str = "", ray_address: str = "") -> tuple[Backend, str]:
     """Open a backend by name, or the best one that works here.
 
     Args:
         name: As for `open_backend`, or `"auto"`: Docker where a daemon answers, else bubblewrap.
         state_dir: As for `open_backend`.
         runtime: As for `open_backend`; only with `"docker"`, so that nothing weaker can take its place.
+        ray_address: Of a Ray cluster on whose nodes the workers run, `HOST:PORT` or `auto`; empty for this host alone.
+            Not with `"auto"`: nodes could choose differently.
 
     Returns:
         The backend, and one line that says why it is not Docker; empty where there is nothing to say.
@@ -49,6 +51,8 @@ def choose_backend(name: str, *, state_dir: Path, runtime: str = "") -> tuple[Ba
         BackendUnavailable: If nothing works.
         ValueError: As for `open_backend`.
     """
+    if ray_address:
+        return _open_on_ray(name, address=ray_address, state_dir=state_dir, runtime=runtime), ""
     if name != "auto":
         return open_backend(name, state_dir=state_dir, runtime=runtime), ""
     if runtime:
@@ -82,7 +86,13 @@ def prove(backend: Backend) -> Backend:
     return backend
 
 
-def _open(name: str, state_dir: Path, runtime: str) -> Backend:
+def prepare_backend(name: str, *, state_dir: Path, runtime: str = "") -> Backend:
+    """Prepare a backend's image, and leave it to the first worker to show that it starts; see `open_backend`.
+
+    Raises:
+        BackendUnavailable: If the image cannot be prepared, with the reason and what to do.
+        ValueError: As for `open_backend`.
+    """
     # Imported late: a server on bubblewrap need not have the docker package.
     if name == "docker":
         from leakscale_server.sandbox_pool.docker_backend import DockerBackend  # noqa: PLC0415
@@ -95,3 +105,11 @@ def _open(name: str, state_dir: Path, runtime: str) -> Backend:
 
         return BubblewrapBackend.open(state_dir)
     raise ValueError(f"sandbox backend {name!r} does not exist; choose one of {', '.join(BACKEND_NAMES)}")
+
+
+def _open_on_ray(name: str, *, address: str, state_dir: Path, runtime: str) -> Backend:
+    if name not in BACKEND_NAMES:
+        raise ValueError(f"sandbox backend {name!r} on a Ray cluster: choose {' or '.join(BACKEND_NAMES)}")
+    from leakscale_server.sandbox_pool.ray_backend import RayBackend  # noqa: PLC0415 - loads an extra
+
+    return prove(RayBackend.open(name, address=address, state_dir=state_dir, runtime=runtime))
