@@ -1,4 +1,4 @@
-"""Run a LeakScale server: `leakscale-server --data-dir DIR`; look at its sandbox, or at a catalog of shapes."""
+"""Run a LeakScale server: `leakscale-server --data-dir DIR`; issue its tokens, look at its sandbox or at a catalog."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
+from leakscale_server.token_cli import token_app
 
 __all__ = ["main"]
 
@@ -28,6 +29,7 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 app.add_typer(sandbox_app)
+app.add_typer(token_app)
 
 
 @app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -27,6 +27,8 @@ from leakscale.v1 import (
 )
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
+from leakscale_server.identity.token_book import TokenBook
+from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
@@ -87,7 +89,8 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         stack.callback(vault.close)
         executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
         token = _load_token(config.data_dir / "token")
-        server, health_servicer = _grpc_server(config, executor, BootstrapToken(token).caller)
+        identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
+        server, health_servicer = _grpc_server(config, executor, identify)
         scorer = _add_services(server, config, pool=pool, registry=registry, vault=vault)
         stack.callback(scorer.close)
         target = _bind(server, config.listen)

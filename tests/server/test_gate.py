@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -14,6 +15,7 @@ import pytest
 
 from leakscale import v1
 from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc, resources_pb2
+from leakscale_server.errors import TokenRefused
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role, Scope
@@ -25,6 +27,13 @@ HOLDERS = {
     "reader": Caller("t-reader", "ada", "north", Role.AUDITOR, frozenset({Scope.LEDGER_READ})),
     "other": Caller("t-other", "bob", "south", Role.AUTHOR, frozenset({Scope.EDITIONS_READ})),
 }
+
+
+def identify(token: str) -> Caller:
+    """Take the holder's name for a token."""
+    if token not in HOLDERS:
+        raise TokenRefused("the token is nobody's")
+    return HOLDERS[token]
 
 
 class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
@@ -42,7 +51,7 @@ class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
 
 @contextmanager
 def a_gate() -> Iterator[tuple[grpc.Channel, Mirror]]:
-    server = grpc.server(ThreadPoolExecutor(8), interceptors=[Gate(HOLDERS.get, stream_count_max=1)])
+    server = grpc.server(ThreadPoolExecutor(8), interceptors=[Gate(identify, stream_count_max=1)])
     mirror = Mirror()
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(mirror, server)
     port = server.add_insecure_port("127.0.0.1:0")
@@ -83,11 +92,11 @@ def test_every_method_of_the_wire_has_its_scope() -> None:
     assert set(METHOD_SCOPES) == declared
 
 
-def test_an_admin_may_everything_and_nobody_else_hands_out_rights() -> None:
-    """Approval of a grant and tokens are the rights that make others."""
+def test_an_admin_may_everything_and_nobody_else_opens_the_truth() -> None:
+    """Who may approve decides what leaves; who redeems does not submit, and the other way round."""
     assert ROLE_SCOPES[Role.ADMIN] == set(Scope)
     for role in set(Role) - {Role.ADMIN}:
-        assert ROLE_SCOPES[role].isdisjoint({Scope.GRANTS_APPROVE, Scope.TOKENS_WRITE})
+        assert ROLE_SCOPES[role].isdisjoint({Scope.GRANTS_APPROVE})
     assert Scope.EXPERIMENTS_WRITE not in ROLE_SCOPES[Role.TRAINER]
     assert Scope.GRANTS_REDEEM not in ROLE_SCOPES[Role.AUDITOR]
 
@@ -151,3 +160,15 @@ def test_a_request_id_that_is_none_is_replaced(request_id: str) -> None:
 
     assert len(trailers["x-request-id"]) == 32
     assert mirror.calls[0].request_id == trailers["x-request-id"]
+
+
+def test_the_docs_name_the_methods_and_roles_of_every_scope() -> None:
+    """The table is what an administrator decides by."""
+    lines = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8").splitlines()
+    told = {cells[1].strip().strip("`"): cells[2:] for line in lines if len(cells := line.split("|")) == 8}
+
+    for scope in Scope:
+        names = {method.rpartition("/")[2] for method, taken in METHOD_SCOPES.items() if taken is scope}
+        methods, *roles = told[scope][:5]
+        assert set(methods.replace(",", " ").split()) == names
+        assert [bool(cell.strip()) for cell in roles] == [scope in ROLE_SCOPES[role] for role in Role]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 
+from leakscale_server.errors import TokenRefused
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role
 
@@ -19,6 +20,15 @@ class BootstrapToken:
         self._token = token.encode()
         self._caller = Caller("bootstrap", "bootstrap", BOOTSTRAP_PROJECT, Role.ADMIN, ROLE_SCOPES[Role.ADMIN])
 
-    def caller(self, token: str) -> Caller | None:
-        """Return whom a token stands for, or None if it is another; compared in constant time."""
-        return self._caller if hmac.compare_digest(token.encode(), self._token) else None
+    def caller(self, token: str) -> Caller:
+        """Return whom it stands for.
+
+        Raises:
+            TokenRefused: If the token is another; compared in constant time.
+        """
+        if not hmac.compare_digest(token.encode(), self._token):
+            raise TokenRefused(
+                "the token is not this server's; ask its administrator for one, or read the file `token` of its data "
+                "folder"
+            )
+        return self._caller

@@ -29,7 +29,6 @@ class Scope(StrEnum):
     DISCLOSURES_READ = "disclosures:read"
     LEDGER_READ = "ledger:read"
     SERVER_READ = "server:read"
-    TOKENS_WRITE = "tokens:write"
 
 
 class Role(StrEnum):

@@ -15,7 +15,7 @@ from typing import Any, Final
 import grpc
 from google.protobuf.message import DecodeError
 
-from leakscale_server.errors import InvalidRequest, QueueFull, ScopeMissing, TokenMissing, TokenRefused
+from leakscale_server.errors import InvalidRequest, QueueFull, ScopeMissing, TokenMissing
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import METHOD_SCOPES, OPEN_METHODS
 from leakscale_server.services.call import Call
@@ -23,8 +23,8 @@ from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort
 
 __all__ = ["Gate", "Identify"]
 
-Identify = Callable[[str], Caller | None]
-"""Tells whom a bearer token stands for, or None."""
+Identify = Callable[[str], Caller]
+"""Tells whom a bearer token stands for, or raises `TokenRefused`."""
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -64,8 +64,6 @@ class Gate(grpc.ServerInterceptor):
         if scheme.lower() != "bearer" or not token:
             raise TokenMissing("the call carries no token; set LEAKSCALE_TOKEN or pass --token")
         caller = self._identify(token)
-        if caller is None:
-            raise TokenRefused("the token is not this server's; it is in the file `token` of its data folder")
         scope = METHOD_SCOPES.get(method)
         if scope is None or scope not in caller.scopes:
             raise ScopeMissing(

@@ -1,4 +1,4 @@
-"""Public facts: editions, certificates, grants, experiments, answers, seals, disclosures. No truth, no utility."""
+"""Facts that hold no truth and no utility: digests of tokens, editions, grants, experiments, answers, disclosures."""
 
 from __future__ import annotations
 
@@ -100,6 +100,22 @@ _TABLES: Final = (
         {"experiment_id": str, "payload": bytes, "signature": bytes, "ledger_index": int, "disclose_time": str},
         ("experiment_id",),
     ),
+    Table(
+        "tokens",
+        {
+            "token_id": str,
+            "principal": str,
+            "project": str,
+            "role": str,
+            "scopes": str,
+            "digest": bytes,
+            "create_time": str,
+            "expire_time": str,
+        },
+        ("token_id",),
+    ),
+    # The earliest end counts: a token that ends after an overlap can still be revoked before.
+    Table("token_ends", {"token_id": str, "end_time": str}, ("token_id", "end_time")),
     Table("ledger", {"position": int, "entry": bytes, "leaf": bytes}, ("position",)),
 )
 
