@@ -25,6 +25,7 @@ __all__ = [
     "ExperimentPlan",
     "Family",
     "Grant",
+    "LedgerEntry",
     "LedgerHead",
     "Message",
     "ModelState",
@@ -307,8 +308,22 @@ class LedgerHead:
 
     entry_count: int
     root: bytes
+    """Merkle root over all entries, 32 bytes."""
     signature: bytes
+    """Ed25519 over `leakscale.heads.head_bytes`."""
     public_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One entry of the server's ledger."""
+
+    position: int
+    """0-based."""
+    leaf: bytes
+    """SHA-256 over 0x00 and the entry, 32 bytes."""
+    content: bytes
+    """The entry, canonical JSON; empty where it is another project's."""
 
 
 @dataclass(frozen=True, slots=True)

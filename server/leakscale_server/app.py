@@ -40,7 +40,8 @@ from leakscale_server.services.editions import CertificationService, EditionServ
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.grants import GrantService
-from leakscale_server.services.server import LedgerService, ServerService
+from leakscale_server.services.ledger import LedgerService
+from leakscale_server.services.server import ServerService
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry

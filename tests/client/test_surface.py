@@ -21,7 +21,7 @@ ERRORS = {
 }  # fmt: skip
 METHODS = {
     "server": {"info"},
-    "ledger": {"head"},
+    "ledger": {"head", "entries", "inclusion_proof", "consistency_proof"},
     "editions": {"create", "get", "list", "freeze", "families"},
     "families": {"certify", "certify_edition"},
     "grants": {"create", "redeem"},
@@ -75,7 +75,7 @@ def test_every_rpc_of_the_wire_has_a_stub_that_the_client_uses() -> None:
     services = ("bank", "certification", "edition", "experiment", "grant", "ledger", "server")
     source = "".join(
         inspect.getsource(importlib.import_module(f"leakscale.client.{name}"))
-        for name in ("banks", "editions", "grants", "server")
+        for name in ("banks", "editions", "grants", "ledger", "server")
     )
     for service in services:
         module = importlib.import_module(f"leakscale.v1.{service}_service_pb2")

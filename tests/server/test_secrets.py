@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from leakscale.client import Client
 from leakscale.errors import ConflictError, LeakScaleError
+from leakscale.heads import head_bytes
 from leakscale.models import CertificationRequest, Condition, EditionKind, ShapeFile, TrainingRecord
 from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale.v1 import (
@@ -230,12 +231,10 @@ def test_files_are_the_owners_alone(data_dir: Path, world: World) -> None:
 
 def test_signatures_verify_with_the_servers_key(client: Client, world: World) -> None:
     """Certificates, disclosure and ledger head are worth as much as this check."""
-    from leakscale.digests import canonical_json
-
     key = Ed25519PublicKey.from_public_bytes(client.server.info().public_key)
     head = client.ledger.head()
 
-    key.verify(head.signature, canonical_json({"entry_count": head.entry_count, "root": head.root.hex()}))
+    key.verify(head.signature, head_bytes(entry_count=head.entry_count, root=head.root))
     key.verify(world.disclosure.signature, signed_bytes(world.disclosure.payload))
     for outcome in world.outcomes:
         assert outcome.certificate is not None

@@ -13,7 +13,8 @@ from typing import Self
 from leakscale.client.banks import Banks, Experiments
 from leakscale.client.editions import Editions, Families
 from leakscale.client.grants import Grants
-from leakscale.client.server import Ledger, Server
+from leakscale.client.ledger import Ledger
+from leakscale.client.server import Server
 from leakscale.client.transport import Transport
 
 __all__ = ["Client"]

@@ -19,6 +19,7 @@ from leakscale.models import (
     ExperimentPlan,
     Family,
     Grant,
+    LedgerEntry,
     LedgerHead,
     Message,
     ModelState,
@@ -42,6 +43,7 @@ __all__ = [
     "to_experiment",
     "to_family",
     "to_grant",
+    "to_ledger_entry",
     "to_ledger_head",
     "to_outcome",
     "to_receipt",
@@ -176,6 +178,11 @@ def to_disclosure(message: resources_pb2.Disclosure) -> Disclosure:
 def to_ledger_head(message: resources_pb2.LedgerHead) -> LedgerHead:
     """Read a ledger head."""
     return LedgerHead(message.entry_count, message.root, message.signature, message.public_key)
+
+
+def to_ledger_entry(message: resources_pb2.LedgerEntry) -> LedgerEntry:
+    """Read a ledger entry."""
+    return LedgerEntry(message.position, message.leaf, message.content)
 
 
 def to_server_info(message: server_service_pb2.GetServerInfoResponse) -> ServerInfo:

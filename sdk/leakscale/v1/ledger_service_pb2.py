@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from leakscale.v1 import resources_pb2 as leakscale_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!leakscale/v1/ledger_service.proto\x12\x0cleakscale.v1\x1a\x1cleakscale/v1/resources.proto\"\x16\n\x14GetLedgerHeadRequest\"?\n\x15GetLedgerHeadResponse\x12&\n\x04head\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.LedgerHead2i\n\rLedgerService\x12X\n\rGetLedgerHead\x12\".leakscale.v1.GetLedgerHeadRequest\x1a#.leakscale.v1.GetLedgerHeadResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!leakscale/v1/ledger_service.proto\x12\x0cleakscale.v1\x1a\x1cleakscale/v1/resources.proto\"\x16\n\x14GetLedgerHeadRequest\"?\n\x15GetLedgerHeadResponse\x12&\n\x04head\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.LedgerHead\"A\n\x18ListLedgerEntriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"`\n\x19ListLedgerEntriesResponse\x12*\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x19.leakscale.v1.LedgerEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"A\n\x18GetInclusionProofRequest\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x13\n\x0b\x65ntry_count\x18\x02 \x01(\x03\"7\n\x19GetInclusionProofResponse\x12\x0c\n\x04leaf\x18\x01 \x01(\x0c\x12\x0c\n\x04path\x18\x02 \x03(\x0c\"S\n\x1aGetConsistencyProofRequest\x12\x19\n\x11\x66irst_entry_count\x18\x01 \x01(\x03\x12\x1a\n\x12second_entry_count\x18\x02 \x01(\x03\"+\n\x1bGetConsistencyProofResponse\x12\x0c\n\x04path\x18\x01 \x03(\x0c\x32\xa1\x03\n\rLedgerService\x12X\n\rGetLedgerHead\x12\".leakscale.v1.GetLedgerHeadRequest\x1a#.leakscale.v1.GetLedgerHeadResponse\x12\x64\n\x11ListLedgerEntries\x12&.leakscale.v1.ListLedgerEntriesRequest\x1a\'.leakscale.v1.ListLedgerEntriesResponse\x12\x64\n\x11GetInclusionProof\x12&.leakscale.v1.GetInclusionProofRequest\x1a\'.leakscale.v1.GetInclusionProofResponse\x12j\n\x13GetConsistencyProof\x12(.leakscale.v1.GetConsistencyProofRequest\x1a).leakscale.v1.GetConsistencyProofResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETLEDGERHEADREQUEST']._serialized_end=103
   _globals['_GETLEDGERHEADRESPONSE']._serialized_start=105
   _globals['_GETLEDGERHEADRESPONSE']._serialized_end=168
-  _globals['_LEDGERSERVICE']._serialized_start=170
-  _globals['_LEDGERSERVICE']._serialized_end=275
+  _globals['_LISTLEDGERENTRIESREQUEST']._serialized_start=170
+  _globals['_LISTLEDGERENTRIESREQUEST']._serialized_end=235
+  _globals['_LISTLEDGERENTRIESRESPONSE']._serialized_start=237
+  _globals['_LISTLEDGERENTRIESRESPONSE']._serialized_end=333
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_start=335
+  _globals['_GETINCLUSIONPROOFREQUEST']._serialized_end=400
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_start=402
+  _globals['_GETINCLUSIONPROOFRESPONSE']._serialized_end=457
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_start=459
+  _globals['_GETCONSISTENCYPROOFREQUEST']._serialized_end=542
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_start=544
+  _globals['_GETCONSISTENCYPROOFRESPONSE']._serialized_end=587
+  _globals['_LEDGERSERVICE']._serialized_start=590
+  _globals['_LEDGERSERVICE']._serialized_end=1007
 # @@protoc_insertion_point(module_scope)

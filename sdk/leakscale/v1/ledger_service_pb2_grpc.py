@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class LedgerServiceStub:
-    """Append-only log of what the server did.
+    """Append-only log of what the server did: a Merkle tree as in RFC 9162.
     """
 
     def __init__(self, channel):
@@ -40,14 +40,50 @@ class LedgerServiceStub:
                 request_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadResponse.FromString,
                 _registered_method=True)
+        self.ListLedgerEntries = channel.unary_unary(
+                '/leakscale.v1.LedgerService/ListLedgerEntries',
+                request_serializer=leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesResponse.FromString,
+                _registered_method=True)
+        self.GetInclusionProof = channel.unary_unary(
+                '/leakscale.v1.LedgerService/GetInclusionProof',
+                request_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofResponse.FromString,
+                _registered_method=True)
+        self.GetConsistencyProof = channel.unary_unary(
+                '/leakscale.v1.LedgerService/GetConsistencyProof',
+                request_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofResponse.FromString,
+                _registered_method=True)
 
 
 class LedgerServiceServicer:
-    """Append-only log of what the server did.
+    """Append-only log of what the server did: a Merkle tree as in RFC 9162.
     """
 
     def GetLedgerHead(self, request, context):
         """Return the signed state of the ledger.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListLedgerEntries(self, request, context):
+        """List entries from the first one on. Of another project's entries only the leaf hashes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetInclusionProof(self, request, context):
+        """Prove that a tree holds an entry.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetConsistencyProof(self, request, context):
+        """Prove that a tree begins with an earlier one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -61,6 +97,21 @@ def add_LedgerServiceServicer_to_server(servicer, server):
                     request_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadResponse.SerializeToString,
             ),
+            'ListLedgerEntries': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListLedgerEntries,
+                    request_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesResponse.SerializeToString,
+            ),
+            'GetInclusionProof': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetInclusionProof,
+                    request_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofResponse.SerializeToString,
+            ),
+            'GetConsistencyProof': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetConsistencyProof,
+                    request_deserializer=leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'leakscale.v1.LedgerService', rpc_method_handlers)
@@ -70,7 +121,7 @@ def add_LedgerServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LedgerService:
-    """Append-only log of what the server did.
+    """Append-only log of what the server did: a Merkle tree as in RFC 9162.
     """
 
     @staticmethod
@@ -90,6 +141,87 @@ class LedgerService:
             '/leakscale.v1.LedgerService/GetLedgerHead',
             leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadRequest.SerializeToString,
             leakscale_dot_v1_dot_ledger__service__pb2.GetLedgerHeadResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListLedgerEntries(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.LedgerService/ListLedgerEntries',
+            leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesRequest.SerializeToString,
+            leakscale_dot_v1_dot_ledger__service__pb2.ListLedgerEntriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetInclusionProof(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.LedgerService/GetInclusionProof',
+            leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofRequest.SerializeToString,
+            leakscale_dot_v1_dot_ledger__service__pb2.GetInclusionProofResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetConsistencyProof(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.LedgerService/GetConsistencyProof',
+            leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofRequest.SerializeToString,
+            leakscale_dot_v1_dot_ledger__service__pb2.GetConsistencyProofResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -213,3 +213,13 @@ class LedgerHead(_message.Message):
     signature: bytes
     public_key: bytes
     def __init__(self, entry_count: _Optional[int] = ..., root: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., public_key: _Optional[bytes] = ...) -> None: ...
+
+class LedgerEntry(_message.Message):
+    __slots__ = ("position", "leaf", "content")
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    LEAF_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    position: int
+    leaf: bytes
+    content: bytes
+    def __init__(self, position: _Optional[int] = ..., leaf: _Optional[bytes] = ..., content: _Optional[bytes] = ...) -> None: ...

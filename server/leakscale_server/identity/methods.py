@@ -17,7 +17,12 @@ OPEN_METHODS: Final = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v
 
 _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
     "ServerService": {"GetServerInfo": Scope.SERVER_READ},
-    "LedgerService": {"GetLedgerHead": Scope.LEDGER_READ},
+    "LedgerService": {
+        "GetLedgerHead": Scope.LEDGER_READ,
+        "ListLedgerEntries": Scope.LEDGER_READ,
+        "GetInclusionProof": Scope.LEDGER_READ,
+        "GetConsistencyProof": Scope.LEDGER_READ,
+    },
     "EditionService": {
         "CreateEdition": Scope.EDITIONS_WRITE,
         "GetEdition": Scope.EDITIONS_READ,

@@ -15,10 +15,11 @@ from leakscale.models import Condition, Family, Ring
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
+from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_families, write_edition_file
-from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.ledger import PUBLIC, Ledger
 
 __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
 
@@ -160,7 +161,9 @@ class EditionRegistry:
                 ],
             )
             self._ledger.append(
-                "edition-created", {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()}
+                "edition-created",
+                {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()},
+                project=BOOTSTRAP_PROJECT,
             )
             edition = self.get(draft.edition_id)
             check(edition)
@@ -300,6 +303,7 @@ class EditionRegistry:
                         "certificates": certificates_digest.hex(),
                         "file": digest,
                     },
+                    project=PUBLIC,
                 )
         return self.get(edition.edition_id)
 

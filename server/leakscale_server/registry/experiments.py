@@ -11,6 +11,7 @@ from typing import Final
 from leakscale.digests import canonical_json
 from leakscale.models import Answer, Domain, ModelState, Ring
 from leakscale_server.errors import AlreadyDone, BudgetSpent, DigestConflict, InvalidRequest, NotFound, NotSealed
+from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
@@ -133,6 +134,7 @@ class ExperimentRegistry:
                 self._ledger.append(
                     "experiment-registered",
                     {"experiment": plan.experiment_id, "edition": plan.edition_id, "plan": plan.digest()},
+                    project=BOOTSTRAP_PROJECT,
                 )
         experiment = self.get(plan.experiment_id)
         if experiment.plan != plan:
@@ -241,7 +243,9 @@ class ExperimentRegistry:
             if not bank.is_sealed:
                 digest = answers_digest(self.answers(experiment_id, bank_id))
                 index = self._ledger.append(
-                    "bank-sealed", {"experiment": experiment_id, "bank": bank_id, "answers": digest.hex()}
+                    "bank-sealed",
+                    {"experiment": experiment_id, "bank": bank_id, "answers": digest.hex()},
+                    project=BOOTSTRAP_PROJECT,
                 )
                 row = {
                     "experiment_id": experiment_id,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale_server.errors import AlreadyDone, DigestConflict, InvalidRequest, NotFound
+from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
@@ -57,7 +58,9 @@ class GrantRegistry:
                 "create_time": datetime.now(UTC).isoformat(),
             }
             if self._registry.add("grants", [row]):
-                self._ledger.append("grant-issued", {"edition": edition_id, "grant": row["grant_id"]})
+                self._ledger.append(
+                    "grant-issued", {"edition": edition_id, "grant": row["grant_id"]}, project=BOOTSTRAP_PROJECT
+                )
             stored = self._registry.row(
                 "SELECT * FROM grants WHERE edition_id = ? AND request_id = ?", (edition_id, request_id)
             )
@@ -84,7 +87,9 @@ class GrantRegistry:
                 raise NotFound(f"grant {name!r} does not exist on this server", subject=name)
             row = {"grant_id": grant_id, "request_id": request_id, "redeem_time": datetime.now(UTC).isoformat()}
             if self._registry.add("redemptions", [row]):
-                self._ledger.append("grant-redeemed", {"edition": edition_id, "grant": grant_id})
+                self._ledger.append(
+                    "grant-redeemed", {"edition": edition_id, "grant": grant_id}, project=BOOTSTRAP_PROJECT
+                )
             redemption = self._registry.row("SELECT * FROM redemptions WHERE grant_id = ?", (grant_id,))
         if redemption is None or redemption["request_id"] != request_id:
             raise AlreadyDone(f"grant {name!r} was redeemed by another request; issue a new grant", subject=name)

@@ -28,6 +28,7 @@ from leakscale_server.errors import (
     NotSealed,
     SandboxUnusable,
 )
+from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import Grant
@@ -231,6 +232,7 @@ class Scorer:
                     "experiment-disclosed",
                     # Of the envelope: the payload's own digest could be searched for by guessing its few counts.
                     {"experiment": experiment_id, "envelope": hashlib.sha256(sealed).hexdigest()},
+                    project=BOOTSTRAP_PROJECT,
                 )
                 row: Row = {
                     "experiment_id": experiment_id,

@@ -1,12 +1,9 @@
-"""ServerService and LedgerService."""
+"""ServerService."""
 
 from __future__ import annotations
 
 from leakscale import __version__
 from leakscale.v1 import (
-    ledger_service_pb2,
-    ledger_service_pb2_grpc,
-    resources_pb2,
     server_service_pb2,
     server_service_pb2_grpc,
 )
@@ -14,9 +11,8 @@ from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.registry.experiments import CASES_PER_MESSAGE_MAX
 from leakscale_server.sandbox_pool import SandboxPool
 from leakscale_server.services.call import Call
-from leakscale_server.store.ledger import Ledger
 
-__all__ = ["LedgerService", "ServerService"]
+__all__ = ["ServerService"]
 
 
 class ServerService(server_service_pb2_grpc.ServerServiceServicer):
@@ -38,23 +34,4 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             public_key=self._public_key,
             message_bytes_max=MESSAGE_BYTES_MAX,
             cases_per_message_max=CASES_PER_MESSAGE_MAX,
-        )
-
-
-class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
-    """The append-only log."""
-
-    def __init__(self, ledger: Ledger, *, public_key: bytes) -> None:
-        self._ledger = ledger
-        self._public_key = public_key
-
-    def GetLedgerHead(  # noqa: N802
-        self, request: ledger_service_pb2.GetLedgerHeadRequest, call: Call
-    ) -> ledger_service_pb2.GetLedgerHeadResponse:
-        """Return the signed state of the ledger."""
-        head = self._ledger.head()
-        return ledger_service_pb2.GetLedgerHeadResponse(
-            head=resources_pb2.LedgerHead(
-                entry_count=head.entry_count, root=head.root, signature=head.signature, public_key=self._public_key
-            )
         )

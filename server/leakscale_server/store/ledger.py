@@ -1,16 +1,31 @@
-"""Append-only log of what the server did, with a signed Merkle head."""
+"""Append-only log of what the server did, with a signed Merkle head.
+
+Everybody may check the whole log, and nobody may read in it what another project does: a project's entries are salted,
+so that their leaf hashes, which all see, say nothing, and only its own callers get their contents.
+
+Source: RFC 9162, section 2.1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
 
 from leakscale.digests import canonical_json
-from leakscale.merkle import leaf_hash, tree_hash
+from leakscale.heads import head_bytes
+from leakscale.merkle import consistency_path, inclusion_path, leaf_hash, tree_hash
+from leakscale_server.errors import InvalidRequest
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.signing import Signer
 
-__all__ = ["Head", "Ledger"]
+__all__ = ["PUBLIC", "Entry", "Head", "Ledger"]
+
+PUBLIC: Final = ""
+"""Project of an entry that every caller may read."""
+_SALT_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +37,101 @@ class Head:
     signature: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry as a caller sees it."""
+
+    position: int
+    leaf: bytes
+    content: bytes
+    """Canonical JSON; empty where it is another project's."""
+
+
 class Ledger:
     """The ledger of one server, kept in its registry."""
 
-    def __init__(self, registry: InsertOnlyDatabase, signer: Signer) -> None:
+    def __init__(
+        self, registry: InsertOnlyDatabase, signer: Signer, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._registry = registry
         self._signer = signer
+        self._now = now
 
-    def append(self, kind: str, body: Mapping[str, str | int]) -> int:
+    def append(self, kind: str, body: Mapping[str, str | int], *, project: str) -> int:
         """Add an entry and return its position, 0-based.
 
         Call it inside the transaction that writes what the entry speaks of, so that both exist or neither. The body
         must hold nothing that depends on an association before that is disclosed.
+
+        Args:
+            kind: What happened, such as `edition-frozen`.
+            body: The facts.
+            project: Whose callers may read it; `PUBLIC` for everybody.
         """
         with self._registry.transaction():
-            last = self._registry.row("SELECT count(*) AS entry_count FROM ledger")
-            position = int(last["entry_count"]) if last else 0
-            entry = canonical_json({"position": position, "kind": kind, **body})
-            self._registry.add("ledger", [{"position": position, "entry": entry, "leaf": leaf_hash(entry)}])
+            position = self._entry_count()
+            fields: dict[str, str | int] = {
+                "position": position,
+                "time": self._now().isoformat(timespec="seconds"),
+                "kind": kind,
+                **body,
+            }
+            if project != PUBLIC:
+                fields["salt"] = secrets.token_hex(_SALT_BYTES)
+            entry = canonical_json(fields)
+            row = {"position": position, "project": project, "entry": entry, "leaf": leaf_hash(entry)}
+            self._registry.add("ledger", [row])
             return position
 
     def head(self) -> Head:
         """Return entry count, root and signature."""
-        leaves = [row["leaf"] for row in self._registry.rows("SELECT leaf FROM ledger ORDER BY position")]
+        leaves = self._leaves(None)
         root = tree_hash(leaves)
-        signed = canonical_json({"entry_count": len(leaves), "root": root.hex()})
-        return Head(len(leaves), root, self._signer.sign(signed))
+        return Head(len(leaves), root, self._signer.sign(head_bytes(entry_count=len(leaves), root=root)))
+
+    def entries(self, *, project: str, start: int, limit: int) -> list[Entry]:
+        """Return entries from a position on, with the contents of those that are the project's or everybody's."""
+        query = "SELECT * FROM ledger WHERE position >= ? ORDER BY position LIMIT ?"
+        return [
+            Entry(row["position"], row["leaf"], row["entry"] if row["project"] in {PUBLIC, project} else b"")
+            for row in self._registry.rows(query, (start, limit))
+        ]
+
+    def inclusion(self, position: int, *, entry_count: int) -> tuple[bytes, tuple[bytes, ...]]:
+        """Return the leaf hash of an entry and the proof that the tree of the first `entry_count` holds it.
+
+        Raises:
+            InvalidRequest: If there is no such tree, or it has no such entry.
+        """
+        leaves = self._tree(entry_count, field="entry_count")
+        if not 0 <= position < entry_count:
+            raise InvalidRequest(f"position {position} is not in 0 to {entry_count - 1}", subject="position")
+        return leaves[position], inclusion_path(leaves, position)
+
+    def consistency(self, first_entry_count: int, second_entry_count: int) -> tuple[bytes, ...]:
+        """Return the proof that the second tree begins with the first.
+
+        Raises:
+            InvalidRequest: If one of them does not exist, or the first is larger.
+        """
+        leaves = self._tree(second_entry_count, field="second_entry_count")
+        if not 1 <= first_entry_count <= second_entry_count:
+            raise InvalidRequest(
+                f"first_entry_count {first_entry_count} is not in 1 to {second_entry_count}",
+                subject="first_entry_count",
+            )
+        return consistency_path(leaves, first_entry_count)
+
+    def _tree(self, entry_count: int, *, field: str) -> list[bytes]:
+        there = self._entry_count()
+        if not 1 <= entry_count <= there:
+            raise InvalidRequest(f"{field} {entry_count} is not in 1 to {there}, which the ledger has", subject=field)
+        return self._leaves(entry_count)
+
+    def _leaves(self, count: int | None) -> list[bytes]:
+        query = "SELECT leaf FROM ledger ORDER BY position LIMIT ?"
+        return [row["leaf"] for row in self._registry.rows(query, (-1 if count is None else count,))]
+
+    def _entry_count(self) -> int:
+        found = self._registry.row("SELECT count(*) AS entry_count FROM ledger")
+        return int(found["entry_count"]) if found else 0

@@ -116,7 +116,8 @@ _TABLES: Final = (
     ),
     # The earliest end counts: a token that ends after an overlap can still be revoked before.
     Table("token_ends", {"token_id": str, "end_time": str}, ("token_id", "end_time")),
-    Table("ledger", {"position": int, "entry": bytes, "leaf": bytes}, ("position",)),
+    # Of no project: for everybody.
+    Table("ledger", {"position": int, "project": str, "entry": bytes, "leaf": bytes}, ("position",)),
 )
 
 

@@ -1,0 +1,71 @@
+"""LedgerService."""
+
+from __future__ import annotations
+
+from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc, resources_pb2
+from leakscale_server.errors import InvalidRequest
+from leakscale_server.limits import ENTRIES_PER_PAGE
+from leakscale_server.services import codec
+from leakscale_server.services.call import Call
+from leakscale_server.store.ledger import Ledger
+
+__all__ = ["LedgerService"]
+
+
+class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
+    """The append-only log: all leaves for everybody, a project's entries for its callers."""
+
+    def __init__(self, ledger: Ledger, *, public_key: bytes) -> None:
+        self._ledger = ledger
+        self._public_key = public_key
+
+    def GetLedgerHead(  # noqa: N802
+        self, request: ledger_service_pb2.GetLedgerHeadRequest, call: Call
+    ) -> ledger_service_pb2.GetLedgerHeadResponse:
+        """Return the signed state of the ledger."""
+        head = self._ledger.head()
+        return ledger_service_pb2.GetLedgerHeadResponse(
+            head=resources_pb2.LedgerHead(
+                entry_count=head.entry_count, root=head.root, signature=head.signature, public_key=self._public_key
+            )
+        )
+
+    def ListLedgerEntries(  # noqa: N802
+        self, request: ledger_service_pb2.ListLedgerEntriesRequest, call: Call
+    ) -> ledger_service_pb2.ListLedgerEntriesResponse:
+        """List entries in order."""
+        limit = codec.page_size(request.page_size, default=ENTRIES_PER_PAGE)
+        start = _position(request.page_token)
+        found = self._ledger.entries(project=call.caller.project, start=start, limit=limit + 1)
+        entries = [
+            resources_pb2.LedgerEntry(position=each.position, leaf=each.leaf, content=each.content)
+            for each in found[:limit]
+        ]
+        return ledger_service_pb2.ListLedgerEntriesResponse(
+            entries=entries, next_page_token=str(start + limit) if len(found) > limit else ""
+        )
+
+    def GetInclusionProof(  # noqa: N802
+        self, request: ledger_service_pb2.GetInclusionProofRequest, call: Call
+    ) -> ledger_service_pb2.GetInclusionProofResponse:
+        """Prove that a tree holds an entry."""
+        leaf, path = self._ledger.inclusion(request.position, entry_count=request.entry_count)
+        return ledger_service_pb2.GetInclusionProofResponse(leaf=leaf, path=path)
+
+    def GetConsistencyProof(  # noqa: N802
+        self, request: ledger_service_pb2.GetConsistencyProofRequest, call: Call
+    ) -> ledger_service_pb2.GetConsistencyProofResponse:
+        """Prove that a tree begins with an earlier one."""
+        path = self._ledger.consistency(request.first_entry_count, request.second_entry_count)
+        return ledger_service_pb2.GetConsistencyProofResponse(path=path)
+
+
+def _position(page_token: str) -> int:
+    if not page_token:
+        return 0
+    if not (page_token.isascii() and page_token.isdecimal() and len(page_token) <= 18):
+        raise InvalidRequest(
+            f"page_token {page_token[:80]!r} is none of this server's; pass the next_page_token of the page before",
+            subject="page_token",
+        )
+    return int(page_token)
