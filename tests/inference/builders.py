@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from leakscale.inference import Attempt, Case, FrozenBank, Mode, Outcome, PreflightReport, Question
-from leakscale.inference.cases import BANK_FORMAT, question_line
+from leakscale.inference.cases import BANK_FORMAT, plan_lines
 from leakscale.inference.engines import Check
-from leakscale.inference.journal import json_line
 from leakscale.inference.trie import ChoiceDistribution
 from leakscale.models import Domain, Message, Ring
 
@@ -35,17 +34,17 @@ def a_question(
 
 def write_bank(path: Path, questions: Iterable[Question], *, draw_count: int = 4, bank_seed: int = 0) -> FrozenBank:
     """Write questions as a frozen bank, without a tokenizer."""
-    lines = [question_line(question) for question in questions]
+    asked = list(questions)
     header = {
         "format": BANK_FORMAT,
         "bank_seed": str(bank_seed),
         "draw_count": draw_count,
-        "question_count": len(lines),
+        "question_count": len(asked),
         "tokenizer": "a" * 64,
         "template": "b" * 64,
         "families": "c" * 64,
     }
-    path.write_bytes(json_line(header) + b"".join(lines))
+    path.write_bytes(b"".join(plan_lines(header, asked)))
     return FrozenBank(path)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from leakscale.cli.entry import run
 from leakscale.cli.exits import ExitCode
-from leakscale.errors import ConflictError, InvalidRequestError
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError
 from leakscale.inference import BankFiles, Mode, answer_bank
 from leakscale.inference.agreement import chi_square, compare_banks
 
@@ -64,20 +64,19 @@ def test_laws_and_counts_of_different_shape_are_refused(laws: list[list[float]],
         chi_square(laws, counts)
 
 
-def an_answered_bank(stem: Path, mode: Mode, *, bank_seed: int = 0, first: int = 0) -> BankFiles:
+def an_answered_bank(stem: Path, mode: Mode, *, bank_seed: int = 0, first: int = 0, draw_count: int = 32) -> BankFiles:
     """Answer forty questions with an engine whose exact laws are .1, .2, .3, .4, and whose samples are flat."""
     files = BankFiles.of(stem)
-    bank = write_bank(files.plan, map(a_question, range(first, first + 40)), draw_count=32, bank_seed=bank_seed)
+    bank = write_bank(files.plan, map(a_question, range(first, first + 40)), draw_count=draw_count, bank_seed=bank_seed)
     answer_bank(bank, FakeEngine(mode), files)
     return files
 
 
-def test_draws_of_another_seed_agree_with_the_laws(tmp_path: Path) -> None:
-    """What two runs of one model have in common is the law, not the draws."""
+def test_draws_of_an_exact_bank_agree_with_its_laws(tmp_path: Path) -> None:
+    """The draws are by inverse CDF, and are held against the laws that they came from."""
     exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
-    drawn = an_answered_bank(tmp_path / "drawn", Mode.EXACT_GUIDED, bank_seed=9)
 
-    found = compare_banks(exact, drawn)
+    found = compare_banks(exact, exact)
 
     assert found.p_value > 1e-4
     assert sum(found.observed) == 40 * 32
@@ -110,10 +109,23 @@ def test_banks_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     """Laws of other questions, or no laws at all."""
     exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
     sampled = an_answered_bank(tmp_path / "sampled", Mode.SAMPLED_GUIDED)
-    other = an_answered_bank(tmp_path / "other", Mode.SAMPLED_GUIDED)
-    other.plan.write_bytes(other.plan.read_bytes().replace(b"c" * 64, b"d" * 64))
+    damaged = an_answered_bank(tmp_path / "damaged", Mode.SAMPLED_GUIDED)
+    damaged.results.write_bytes(damaged.results.read_bytes().replace(b'"draw":7', b'"draw":8', 1))
 
     with pytest.raises(InvalidRequestError, match="holds no laws"):
         compare_banks(sampled, exact)
-    with pytest.raises(ConflictError, match="do not ask the same questions"):
+    with pytest.raises(IntegrityError, match=r"damaged\.results\.jsonl' line 9"):
+        compare_banks(exact, damaged)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"bank_seed": 9}, "bank_seed"), ({"draw_count": 16}, "draw_count"), ({"first": 1}, "questions")],
+)
+def test_answers_to_another_plan_are_not_compared(tmp_path: Path, change: dict[str, int], named: str) -> None:
+    """That two engines agree means nothing if they were asked different things."""
+    exact = an_answered_bank(tmp_path / "exact", Mode.EXACT_GUIDED)
+    other = an_answered_bank(tmp_path / "other", Mode.EXACT_GUIDED, **change)
+
+    with pytest.raises(ConflictError, match=rf"are different plans: they differ in {named} \(SHA-256"):
         compare_banks(exact, other)

@@ -152,6 +152,7 @@ def test_engine_that_fails_its_preflight_is_asked_no_case(files: BankFiles) -> N
     with pytest.raises(ModelError, match=r"failed its preflight: adapter-active \(0 nats\); no case was asked"):
         answer_bank(frozen(files), engine, files)
     assert engine.asked == []
+    assert sorted(path.name for path in files.plan.parent.iterdir()) == ["bank.plan.jsonl"]
 
 
 def test_answers_of_another_engine_are_refused(files: BankFiles) -> None:
@@ -214,9 +215,11 @@ def test_progress_counts_cases_that_have_their_result(files: BankFiles) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "rule"),
     [
-        ("results", b'"draw":1,', b'"draw":2,', "does not match the results"),
-        ("attempts", b'"case":9,', b'"case":8,', "does not match the attempts"),
-        ("plan", b"Question 7?", b"Question 8?", "are not of bank"),
+        ("results", b'"draw":1,', b'"draw":2,', r"results\.jsonl' line 3 has a result of case 1 that does not follow"),
+        ("attempts", b'"case":9,', b'"case":8,', r"attempts\.jsonl' line 11 has digest .*; restore the file"),
+        ("plan", b"Question 7?", b"Question 8?", r"plan\.jsonl' line 9 has digest .*; it was changed since"),
+        ("binding", b'"attempt_count":200', b'"attempt_count":201', "names another attempt_count than the files"),
+        ("binding", b'"plan":"', b'"plan":"0', r"binding\.json' belongs to the bank with SHA-256 0"),
     ],
 )
 def test_any_change_after_the_binding_is_found(files: BankFiles, name: str, old: bytes, new: bytes, rule: str) -> None:
@@ -231,12 +234,34 @@ def test_any_change_after_the_binding_is_found(files: BankFiles, name: str, old:
         verify_bank(files)
 
 
+def test_plan_that_another_took_the_place_of_is_named_and_not_its_answers(files: BankFiles) -> None:
+    """Three files agree, and the one that is blamed is the one to put back."""
+    answer_bank(frozen(files), FakeEngine(), files)
+    write_bank(files.plan, map(a_question, range(50)), bank_seed=1)
+
+    with pytest.raises(IntegrityError, match=r"bank .*plan\.jsonl' has SHA-256 .* were given to .*; restore the plan"):
+        verify_bank(files)
+
+
+def test_log_that_breaks_a_rule_is_named_with_its_line(files: BankFiles) -> None:
+    """Deleting the healthy files beside it would not help."""
+    answer_bank(frozen(files), FakeEngine(), files)
+    lines = files.attempts.read_bytes().splitlines(keepends=True)
+    files.attempts.write_bytes(b"".join([*lines[:5], lines[3], *lines[5:]]))
+
+    with pytest.raises(
+        IntegrityError,
+        match=r"attempts\.jsonl' line 6 breaks a rule: the attempt at case 2 .* follows a terminal one; re",
+    ):
+        answer_bank(frozen(files), FakeEngine(), files)
+
+
 def test_result_that_was_left_out_is_found(files: BankFiles) -> None:
     """A bank of 199 results out of 200 would move an accuracy."""
     answer_bank(frozen(files), FakeEngine(), files)
     files.results.write_bytes(b"".join(files.results.read_bytes().splitlines(keepends=True)[:-1]))
 
-    with pytest.raises(IntegrityError, match="does not match the results"):
+    with pytest.raises(IntegrityError, match="is not complete; answer the bank again, it goes on"):
         verify_bank(files)
 
 

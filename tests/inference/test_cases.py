@@ -91,7 +91,7 @@ def test_bank_cut_short_is_refused(bank: FrozenBank, tmp_path: Path) -> None:
     path = tmp_path / "plan"
     path.write_bytes(b"".join(bank.path.read_bytes().splitlines(keepends=True)[:-1]))
 
-    with pytest.raises(IntegrityError, match="is not whole"):
+    with pytest.raises(IntegrityError, match="has 31 of 32 questions; it was changed since it was frozen"):
         FrozenBank(path)
 
 
@@ -105,6 +105,32 @@ def test_file_that_is_no_bank_is_refused(content: bytes, tmp_path: Path) -> None
         FrozenBank(path)
     with pytest.raises(NotFoundError, match="freeze it first"):
         FrozenBank(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b'"bank_seed":"3"', b'"bank_seed":"4"'), (b"Return", b"Retain"), (b"K-", b"K_"), (b'"stamp":"', b'"stamp":"0')],
+)
+def test_plan_changed_by_one_byte_is_never_asked(bank: FrozenBank, tmp_path: Path, old: bytes, new: bytes) -> None:
+    """A question that nobody asked, answered and sealed, would look like any other."""
+    content = bank.path.read_bytes()
+    path = tmp_path / "plan"
+    path.write_bytes(content.replace(old, new, 1))
+    assert path.read_bytes() != content  # the attack happened
+    found = content[: content.index(old)].count(b"\n") + 1
+
+    with pytest.raises(IntegrityError, match=rf"plan' line {found} (has digest \w+ and was written with|carries no)"):
+        FrozenBank(path)
+
+
+def test_plan_whose_questions_changed_places_is_refused(bank: FrozenBank, tmp_path: Path) -> None:
+    """Each line is whole, and the cases would belong to other families."""
+    first, *lines = bank.path.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "plan"
+    path.write_bytes(b"".join([first, lines[1], lines[0], *lines[2:]]))
+
+    with pytest.raises(IntegrityError, match="line 2 has digest"):
+        FrozenBank(path)
 
 
 def test_bank_of_no_draws_is_refused(base_model: Path, families: list[Family], tmp_path: Path) -> None:

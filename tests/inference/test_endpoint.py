@@ -331,7 +331,8 @@ def test_bank_is_not_begun_on_an_endpoint_that_ignores_the_constraint(
 
     with pytest.raises(ModelError, match=r"choice-constraint \(\d+ of \d+ draws are none of the four answers\)"):
         answer_bank(bank, an_engine(stub), files)
-    assert list(files.read_attempts()) == []
+    assert not files.attempts.exists()
+    assert not files.results.exists()
 
 
 def test_endpoint_without_log_probabilities_takes_a_base_bank_only(

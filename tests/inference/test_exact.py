@@ -19,6 +19,7 @@ from leakscale.inference.trie import followers
 from leakscale.models import Domain, Family, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt
 
+from .builders import write_bank
 from .random_models import ARCHITECTURES, random_model
 
 
@@ -137,12 +138,10 @@ def test_mode_is_named_in_every_result(base_model: Path, bank: FrozenBank, tmp_p
 
 def test_bank_of_another_tokenizer_is_refused(engine: ExactEngine, bank: FrozenBank, tmp_path: Path) -> None:
     """Its token ids would spell another question."""
-    header, rest = bank.path.read_bytes().split(b"\n", 1)
-    path = tmp_path / "plan"
-    path.write_bytes(header.replace(bank.tokenizer.encode(), b"0" * 64) + b"\n" + rest)
+    other = write_bank(tmp_path / "plan", bank.questions())
 
-    with pytest.raises(ConflictError, match="frozen for tokenizer 000000000000, the engine has"):
-        answer_bank(FrozenBank(path), engine, BankFiles.of(tmp_path / "bank"))
+    with pytest.raises(ConflictError, match="frozen for tokenizer aaaaaaaaaaaa, the engine has"):
+        answer_bank(other, engine, BankFiles.of(tmp_path / "bank"))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ def test_adapter_that_is_loaded_and_ignored_is_caught_before_the_first_case(
 
     with pytest.raises(ModelError, match=r"failed its preflight: adapter-active .*largest: 0"):
         answer_bank(bank, engine, files)
-    assert list(files.read_attempts()) == []
+    assert not files.attempts.exists()
+    assert not files.results.exists()
 
 
 def test_adapter_of_strength_zero_passes_by_changing_nothing(

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import stats
 
 from leakscale.errors import ConflictError, InvalidRequestError
-from leakscale.inference.attempts import Mode
-from leakscale.inference.binding import BankFiles
+from leakscale.inference.attempts import ATTEMPTS_MEND, Mode
+from leakscale.inference.binding import BankFiles, verify_bank
 from leakscale.inference.cases import FrozenBank
-from leakscale.inference.journal import read_header
+from leakscale.inference.lines import read_header
 
 __all__ = ["Agreement", "chi_square", "compare_banks"]
 
@@ -75,33 +75,44 @@ def compare_banks(exact: BankFiles, drawn: BankFiles) -> Agreement:
 
     Args:
         exact: Answered by the engine `exact`.
-        drawn: The same families, answered by any engine; with another bank seed, if it likes.
+        drawn: Another answering of the same plan, by any engine.
 
     Raises:
-        ConflictError: If the two do not ask the same questions.
+        ConflictError: If the two are not of one plan; the message names what differs.
+        IntegrityError: If one of them is damaged or not complete.
         InvalidRequestError: If `exact` holds no laws.
         NotFoundError: If a file is missing.
     """
-    own, other = FrozenBank(exact.plan), FrozenBank(drawn.plan)
-    if (own.families, own.tokenizer, own.template) != (other.families, other.tokenizer, other.template):
-        raise ConflictError(
-            f"'{exact.plan}' and '{drawn.plan}' do not ask the same questions; compare banks of one model"
-        )
-    is_guided = Mode(read_header(drawn.results)["mode"]) in {Mode.EXACT_GUIDED, Mode.SAMPLED_GUIDED}
+    bank = _common_plan(FrozenBank(exact.plan), FrozenBank(drawn.plan))
+    for files in (exact, drawn):
+        verify_bank(files)
+    mode = Mode(read_header(drawn.attempts, mend=ATTEMPTS_MEND)["mode"])
+    is_guided = mode in {Mode.EXACT_GUIDED, Mode.SAMPLED_GUIDED}
     laws: dict[int, tuple[float, ...]] = {}
     for attempt in exact.read_attempts():
         if attempt.distribution is not None:
             law = attempt.distribution.guided if is_guided else attempt.distribution.conditional
-            laws[attempt.case // own.draw_count] = law
+            laws[attempt.case // bank.draw_count] = law
     if not laws:
         raise InvalidRequestError(f"'{exact.attempts}' holds no laws; answer that bank with the engine 'exact'")
     counts = {question: [0] * len(law) for question, law in laws.items()}
     for result in drawn.read_results():
-        index = result.case // other.draw_count
-        answers = other.question(index).answers
+        index = result.case // bank.draw_count
+        answers = bank.question(index).answers
         if index in counts and result.text in answers:
             counts[index][answers.index(result.text)] += 1
     return chi_square(list(laws.values()), [counts[index] for index in laws])
+
+
+def _common_plan(one: FrozenBank, other: FrozenBank) -> FrozenBank:
+    if one.digest == other.digest:
+        return one
+    names = ("families", "tokenizer", "template", "bank_seed", "draw_count")
+    differing = [name for name in names if getattr(one, name) != getattr(other, name)] or ["questions"]
+    raise ConflictError(
+        f"'{one.path}' and '{other.path}' are different plans: they differ in {', '.join(differing)} (SHA-256 "
+        f"{one.digest[:12]} and {other.digest[:12]}); compare two answerings of one plan"
+    )
 
 
 def _inverse_on_range(covariance: np.ndarray) -> tuple[np.ndarray, int]:

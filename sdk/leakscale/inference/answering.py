@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from leakscale.errors import ConflictError, IntegrityError
+from leakscale.inference.attempts import ATTEMPTS_MEND
 from leakscale.inference.binding import ATTEMPTS_FORMAT, RESULTS_FORMAT, BankFiles, Binding, bind, replay
 from leakscale.inference.cases import FrozenBank, Question
 from leakscale.inference.chain import AttemptChain
 from leakscale.inference.engines import Engine
 from leakscale.inference.journal import Journal
+from leakscale.inference.results import RESULTS_MEND
 
 __all__ = ["BankProgress", "answer_bank", "preflight_questions"]
 
@@ -113,9 +115,13 @@ class _Answering:
             "first_case": asked.start,
             "case_count": len(asked),
         }
-        self._attempts = Journal(files.attempts, {"format": ATTEMPTS_FORMAT, **head})
+        self._attempts = Journal(
+            files.attempts, {"format": ATTEMPTS_FORMAT, **head}, mend=ATTEMPTS_MEND, is_stamped=True
+        )
         try:
-            self._results = Journal(files.results, {"format": RESULTS_FORMAT, **head})
+            self._results = Journal(
+                files.results, {"format": RESULTS_FORMAT, **head}, mend=RESULTS_MEND, is_stamped=False
+            )
         except BaseException:
             self._attempts.close()
             raise
@@ -145,6 +151,8 @@ class _Answering:
 
     def answer(self, progress: ProgressCallback | None) -> None:
         """Ask the engine for every case that is left."""
+        self._attempts.begin()
+        self._results.begin()
         for attempt in self._engine.answer(self.chain.open_cases()):
             due = self.chain.add(attempt)
             self._attempts.append(attempt.to_json())

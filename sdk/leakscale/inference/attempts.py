@@ -13,13 +13,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from leakscale.errors import IntegrityError
-from leakscale.inference.journal import read_lines
+from leakscale.inference.lines import read_records
 from leakscale.inference.trie import ChoiceDistribution
 
-__all__ = ["TIER_COUNT", "Attempt", "Mode", "Outcome", "read_attempts"]
+__all__ = ["ATTEMPTS_MEND", "TIER_COUNT", "Attempt", "Mode", "Outcome", "read_attempts"]
 
 TIER_COUNT: Final = 2
 """Length tiers: an answer cut off in the first is asked for once more in the second, and there a cut is final."""
+
+
+ATTEMPTS_MEND: Final = (
+    "restore the file; where there is no copy, delete it with the results and the binding beside it, and answer the "
+    "whole bank again"
+)
+"""What to do about a damaged log: nothing else knows what was answered."""
 
 
 class Mode(enum.StrEnum):
@@ -98,9 +105,7 @@ class Attempt:
                 detail=fields.get("detail", ""),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise IntegrityError(
-                f"{dict(fields)} is no attempt; delete the attempts and answer the bank again"
-            ) from error
+            raise IntegrityError(f"is no attempt ({type(error).__name__}: {error})") from error
 
     @property
     def is_terminal(self) -> bool:
@@ -112,6 +117,6 @@ def read_attempts(path: Path) -> Iterator[Attempt]:
     """Read the attempts of a log, in the order in which they were made.
 
     Raises:
-        IntegrityError: If a line is torn or no attempt.
+        IntegrityError: If a line is torn, changed or no attempt; the message names it.
     """
-    return map(Attempt.from_json, read_lines(path))
+    return read_records(path, Attempt.from_json, mend=ATTEMPTS_MEND, is_stamped=True)

@@ -11,17 +11,17 @@ Source: LeakScale E.7 (digests that bind each result stream to its append-only a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from leakscale.errors import IntegrityError, NotFoundError
-from leakscale.inference.attempts import Attempt, Mode, read_attempts
+from leakscale.inference.attempts import ATTEMPTS_MEND, Attempt, Mode, read_attempts
 from leakscale.inference.cases import FrozenBank
 from leakscale.inference.chain import AttemptChain
-from leakscale.inference.journal import file_digest, json_line, read_header, read_lines
-from leakscale.inference.results import TerminalResult, read_results
+from leakscale.inference.lines import damage, file_digest, json_line, read_header
+from leakscale.inference.results import RESULTS_MEND, TerminalResult, read_results
 from leakscale.models import Answer
 from leakscale.whole_files import replacing
 
@@ -83,17 +83,20 @@ def replay(chain: AttemptChain, attempts: Path, results: Path) -> Iterator[Termi
     Raises:
         IntegrityError: If the attempts follow no rule, or a result on disk does not follow from them.
     """
-    written = read_results(results)
-    for attempt in read_attempts(attempts):
-        for result in chain.add(attempt):
-            found = next(written, None)
+    written = enumerate(read_results(results), start=2)
+    for number, attempt in enumerate(read_attempts(attempts), start=2):
+        try:
+            due = chain.add(attempt)
+        except IntegrityError as error:
+            raise damage(attempts, number, f"breaks a rule: {error}", mend=ATTEMPTS_MEND) from error
+        for result in due:
+            place, found = next(written, (0, None))
             if found is None:
                 yield result
             elif found != result:
-                raise _unfounded(results, found.case)
-    extra = next(written, None)
-    if extra is not None:
-        raise _unfounded(results, extra.case)
+                raise _unfounded(results, place, found)
+    for place, extra in written:
+        raise _unfounded(results, place, extra)
 
 
 def bind(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
@@ -113,26 +116,59 @@ def verify_bank(files: BankFiles) -> Binding:
         NotFoundError: If a file is missing.
         IntegrityError: If anything differs; the message names the first thing that does.
     """
-    bank = FrozenBank(files.plan)
-    try:
-        stored = json.loads(files.binding.read_text(encoding="utf-8"))
-        found = Binding(**{name: value for name, value in stored.items() if name != "format"})
-    except FileNotFoundError as error:
-        raise NotFoundError(f"bank '{files.plan}' has no binding; answer it to its end first") from error
-    except (ValueError, TypeError) as error:
-        raise IntegrityError(f"'{files.binding}' is no binding: {error}; answer the bank again to write it") from error
-    head = read_header(files.attempts)
-    if head["bank"] != bank.digest or {**head, "format": RESULTS_FORMAT} != read_header(files.results):
-        raise IntegrityError(f"'{files.attempts}' and '{files.results}' are not of bank '{files.plan}'")
-    asked = range(found.first_case, found.first_case + found.case_count)
-    wanted = _binding(bank, files, asked)
-    differing = [name for name, value in asdict(wanted).items() if value != getattr(found, name)]
-    if differing:
-        raise IntegrityError(f"'{files.binding}' does not match the {', '.join(differing)} beside it")
+    bank, bound = FrozenBank(files.plan), _read_binding(files)
+    head = read_header(files.attempts, mend=ATTEMPTS_MEND)
+    _check_plan(
+        bank,
+        {
+            files.attempts: head["bank"],
+            files.results: read_header(files.results, mend=RESULTS_MEND)["bank"],
+            files.binding: bound.plan,
+        },
+    )
+    asked = range(head["first_case"], head["first_case"] + head["case_count"])
     chain = AttemptChain(bank, Mode(head["mode"]), asked)
     if next(replay(chain, files.attempts, files.results), None) is not None or not chain.is_complete:
         raise IntegrityError(f"'{files.results}' is not complete; answer the bank again, it goes on")
-    return found
+    own, stated = asdict(_binding(bank, files, asked)), asdict(bound)
+    differing = sorted(name for name in own if own[name] != stated[name])
+    if differing:
+        raise IntegrityError(
+            f"'{files.binding}' names another {', '.join(differing)} than the files beside it, which agree with each "
+            "other; if nobody changed them, delete it and answer the bank again: it is written anew, nothing is asked"
+        )
+    return bound
+
+
+def _read_binding(files: BankFiles) -> Binding:
+    try:
+        stored = json.loads(files.binding.read_text(encoding="utf-8"))
+        return Binding(**{name: value for name, value in stored.items() if name != "format"})
+    except FileNotFoundError as error:
+        raise NotFoundError(f"bank '{files.plan}' has no binding; answer it to its end first") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise IntegrityError(
+            f"'{files.binding}' is no binding: {error}; delete it and answer the bank again: nothing is asked"
+        ) from error
+
+
+def _check_plan(bank: FrozenBank, named: Mapping[Path, str]) -> None:
+    """Compare the plan with what each file says about it, and blame the one that stands alone.
+
+    Raises:
+        IntegrityError: If one says otherwise.
+    """
+    others = {path: digest for path, digest in named.items() if digest != bank.digest}
+    if len(others) == len(named):
+        raise IntegrityError(
+            f"bank '{bank.path}' has SHA-256 {bank.digest}, and its answers were given to "
+            f"{next(iter(others.values()))}; restore the plan that was answered"
+        )
+    for path, digest in others.items():
+        raise IntegrityError(
+            f"'{path}' belongs to the bank with SHA-256 {digest}, and '{bank.path}' has {bank.digest}; put back the "
+            "file that was written with this bank"
+        )
 
 
 def _binding(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
@@ -141,12 +177,11 @@ def _binding(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
         attempts=file_digest(files.attempts),
         results=file_digest(files.results),
         case_count=len(asked),
-        attempt_count=sum(1 for _ in read_lines(files.attempts)),
+        attempt_count=sum(1 for _ in read_attempts(files.attempts)),
         first_case=asked.start,
     )
 
 
-def _unfounded(path: Path, case: int) -> IntegrityError:
-    return IntegrityError(
-        f"'{path}' has a result of case {case} that does not follow from the attempts; delete it and answer again"
-    )
+def _unfounded(path: Path, number: int, result: TerminalResult) -> IntegrityError:
+    what = f"has a result of case {result.case} that does not follow from the attempts"
+    return damage(path, number, what, mend=RESULTS_MEND)

@@ -20,13 +20,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
-from leakscale.inference.journal import json_line
+from leakscale.inference.lines import check_stamp, has_stamp, stamp_of, stamped_line
 from leakscale.models import Domain, Message, Ring
 from leakscale.seeds import draw_seed
 
-__all__ = ["BANK_FORMAT", "Case", "FrozenBank", "Question", "question_line"]
+__all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "plan_lines"]
 
-BANK_FORMAT: Final = "leakscale-bank-v1"
+BANK_FORMAT: Final = "leakscale-bank-v2"
+PLAN_MEND: Final = (
+    "it was changed since it was frozen: restore the file, or delete it with the answers beside it, and freeze the "
+    "bank again"
+)
+"""What to do about a damaged plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +98,15 @@ class FrozenBank:
 
         Raises:
             NotFoundError: If there is no such file.
-            IntegrityError: If it is no frozen bank, or not whole.
+            IntegrityError: If it is no frozen bank, not whole, or a line is not as it was frozen.
         """
         self.path = path
         try:
             self._file = os.open(path, os.O_RDONLY)
         except FileNotFoundError as error:
             raise NotFoundError(f"bank '{path}' does not exist; freeze it first") from error
-        self._offsets, self.digest = _index(self._file)
-        header = self._header()
+        header = _header(path)
+        self._offsets, self.digest = _index(path)
         self.bank_seed = int(header["bank_seed"])
         self.draw_count = int(header["draw_count"])
         self.tokenizer: str = header["tokenizer"]
@@ -112,7 +117,9 @@ class FrozenBank:
         """Hex SHA-256 over the public families."""
         self.question_count = int(header["question_count"])
         if len(self._offsets) != self.question_count + 2:
-            raise IntegrityError(f"bank '{path}' is not whole; delete it and freeze it again")
+            raise IntegrityError(
+                f"bank '{path}' has {len(self._offsets) - 2} of {self.question_count} questions; {PLAN_MEND}"
+            )
         self.question = lru_cache(maxsize=4)(self._read_question)
         """The question of a 0-based index; the last few are kept."""
 
@@ -147,15 +154,6 @@ class FrozenBank:
             self.bank_seed, family_id=question.family_id, domain=question.domain, ring=question.ring, draw=draw
         )
 
-    def _header(self) -> dict[str, Any]:
-        try:
-            header = json.loads(self._line(0))
-            if header["format"] != BANK_FORMAT:
-                raise ValueError(f"format is {header['format']}")
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise IntegrityError(f"'{self.path}' is no frozen bank: {error}; delete it and freeze it again") from error
-        return dict(header)
-
     def _read_question(self, index: int) -> Question:
         if not 0 <= index < self.question_count:
             raise InvalidRequestError(f"question {index} is not in bank '{self.path}' of {self.question_count}")
@@ -176,9 +174,17 @@ class FrozenBank:
         return os.pread(self._file, stop - start, start)
 
 
-def question_line(question: Question) -> bytes:
-    """Write a question as its line in a frozen bank."""
-    fields: Mapping[str, Any] = {
+def plan_lines(header: Mapping[str, Any], questions: Iterable[Question]) -> Iterator[bytes]:
+    """Write a bank line by line; each is stamped, with the line before it."""
+    line = stamped_line(header)
+    yield line
+    for question in questions:
+        line = stamped_line(_fields(question), after=stamp_of(line))
+        yield line
+
+
+def _fields(question: Question) -> dict[str, Any]:
+    return {
         "family_id": question.family_id,
         "domain": question.domain.value,
         "ring": question.ring.value,
@@ -187,17 +193,29 @@ def question_line(question: Question) -> bytes:
         "answers": question.answers,
         "answer_ids": question.answer_ids,
     }
-    return json_line(fields)
 
 
-def _index(descriptor: int) -> tuple[array[int], str]:
-    """Return where each line begins, with the end of the last one after them, and the SHA-256 of the file."""
-    offsets, state, at = array("Q", [0]), hashlib.sha256(), 0
-    while block := os.pread(descriptor, 1 << 20, at):
-        state.update(block)
-        found = block.find(b"\n")
-        while found >= 0:
-            offsets.append(at + found + 1)
-            found = block.find(b"\n", found + 1)
-        at += len(block)
+def _header(path: Path) -> dict[str, Any]:
+    with path.open("rb") as opened:
+        line = opened.readline()
+    if has_stamp(line):
+        check_stamp(path, line, 1, mend=PLAN_MEND)
+    try:
+        header = json.loads(line)
+        if header["format"] != BANK_FORMAT:
+            raise ValueError(f"its format is {header['format']}, not {BANK_FORMAT}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(f"'{path}' is no frozen bank ({error}); delete it and freeze it again") from error
+    return dict(header)
+
+
+def _index(path: Path) -> tuple[array[int], str]:
+    """Check every line; return where each begins, with the end of the last one after them, and the file's SHA-256."""
+    offsets, state, before = array("Q", [0]), hashlib.sha256(), ""
+    with path.open("rb") as opened:
+        for number, line in enumerate(opened, start=1):
+            check_stamp(path, line, number, mend=PLAN_MEND, after=before)
+            state.update(line)
+            offsets.append(offsets[-1] + len(line))
+            before = stamp_of(line)
     return offsets, state.hexdigest()

@@ -89,6 +89,4 @@ class AttemptChain:
 
 
 def _broken(attempt: Attempt, rule: str) -> IntegrityError:
-    return IntegrityError(
-        f"attempt at case {attempt.case} ({attempt.outcome.value}) {rule}; delete them and answer the bank again"
-    )
+    return IntegrityError(f"the attempt at case {attempt.case} ({attempt.outcome.value}) {rule}")

@@ -18,8 +18,8 @@ from transformers import PreTrainedTokenizerBase
 from leakscale.adaptation.loading import ModelFolder, open_model_folder
 from leakscale.adaptation.rendering import encode_completion, encode_prompt
 from leakscale.errors import ConflictError, InvalidRequestError
-from leakscale.inference.cases import BANK_FORMAT, FrozenBank, Question, question_line
-from leakscale.inference.journal import json_line, read_header
+from leakscale.inference.cases import BANK_FORMAT, PLAN_MEND, FrozenBank, Question, plan_lines
+from leakscale.inference.lines import json_line, read_header
 from leakscale.models import Family
 from leakscale.prompts import choice_prompt
 from leakscale.whole_files import replacing
@@ -50,6 +50,7 @@ def freeze_bank(
         InvalidRequestError: If `draw_count` is below one, a family comes twice, or two candidates read the same.
         ModelError: If the model cannot be opened, or a question cannot be rendered under its chat template.
         ConflictError: If the bank at `path` asks something else; the message names what differs.
+        IntegrityError: If the bank at `path` is not as it was frozen; the message names the line.
     """
     if draw_count < 1:
         raise InvalidRequestError(f"draw_count is {draw_count}; ask for at least one draw a family")
@@ -69,9 +70,8 @@ def freeze_bank(
         return FrozenBank(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as opened:
-        opened.write(json_line(header))
-        for index, family in enumerate(ordered):
-            opened.write(question_line(encode_question(folder.tokenizer, family, index=index)))
+        questions = (encode_question(folder.tokenizer, family, index=index) for index, family in enumerate(ordered))
+        opened.writelines(plan_lines(header, questions))
     return FrozenBank(path)
 
 
@@ -119,7 +119,7 @@ def _families_digest(ordered: Sequence[Family]) -> str:
 
 
 def _check_same(path: Path, wanted: dict[str, Any]) -> None:
-    found = read_header(path)
+    found = read_header(path, mend=PLAN_MEND)
     differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
     if differing:
         changes = json.dumps({name: [found.get(name), wanted.get(name)] for name in differing})

@@ -1,7 +1,8 @@
 """Append-only files of one JSON object a line: what was written stays written, whatever happens next.
 
 The first line names everything that decides the others; a journal is continued only by a run that agrees with it. A
-line that a kill tore in the middle is dropped, so that a line is there whole or not at all.
+line that a kill tore in the middle is dropped, so that a line is there whole or not at all. Nothing is written before
+there is something to say: a run that ends before its first line leaves no file.
 
 Does not guard against somebody who edits a journal: results are believed because the server scores them and the binding
 is checked, not because of this file.
@@ -11,64 +12,28 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from leakscale.errors import ConflictError, IntegrityError, NotFoundError, StorageFullError
+from leakscale.errors import ConflictError, StorageFullError
+from leakscale.inference.lines import json_line, read_header, stamped_line
 
-__all__ = ["Journal", "file_digest", "json_line", "read_header", "read_lines"]
+__all__ = ["Journal"]
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-def json_line(fields: Mapping[str, Any]) -> bytes:
-    """Write one line: sorted keys, no spaces, ASCII, so that equal values are equal bytes."""
-    return json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def read_header(path: Path) -> dict[str, Any]:
-    """Return the first line of a journal.
-
-    Raises:
-        NotFoundError: If there is no such file.
-        IntegrityError: If its first line is torn or no JSON object.
-    """
-    try:
-        with path.open("rb") as opened:
-            line = opened.readline()
-    except FileNotFoundError as error:
-        raise NotFoundError(f"file '{path}' does not exist; answer the bank first") from error
-    if not line.endswith(b"\n"):
-        raise _damage(path, 1, "is torn")
-    return _parse(path, line, 1)
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read every line after the first, one at a time.
-
-    Raises:
-        IntegrityError: If a line is torn or no JSON object.
-    """
-    with path.open("rb") as opened:
-        opened.readline()
-        for number, line in enumerate(opened, start=2):
-            if not line.endswith(b"\n"):
-                raise _damage(path, number, "is torn")
-            yield _parse(path, line, number)
-
-
-def file_digest(path: Path) -> str:
-    """Return the hex SHA-256 of a file."""
-    with path.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
 class Journal:
     """One journal, open for appending by one process; lines are held until `commit`.
+
+    Args:
+        path: Where it is, or goes.
+        header: Its first line.
+        mend: What to do about a damaged file of this kind, for messages.
+        is_stamped: Whether lines carry a stamp; the header always does.
 
     Raises:
         ConflictError: If another process has it open, or it was begun by a run with another header.
@@ -76,14 +41,16 @@ class Journal:
         StorageFullError: If the disk is full; every committed line is kept.
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Mapping[str, Any], *, mend: str, is_stamped: bool) -> None:
         self.path = path
+        self._header, self._mend = header, mend
+        self._line = stamped_line if is_stamped else json_line
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a+b", buffering=0)
         self._held: list[bytes] = []
         try:
             self._lock()
-            self._recover(header)
+            self._recover()
         except BaseException:
             self._file.close()
             raise
@@ -93,23 +60,28 @@ class Journal:
         """Lines that are not on disk yet."""
         return len(self._held)
 
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """Read every committed line after the header."""
-        return read_lines(self.path)
-
     def append(self, fields: Mapping[str, Any]) -> None:
         """Hold a line for the next commit."""
-        self._held.append(json_line(fields))
+        self._held.append(self._line(fields))
+
+    def begin(self) -> None:
+        """Write the header of a new journal, durably; nothing to do for one that has it."""
+        if os.fstat(self._file.fileno()).st_size == 0:
+            self._write(stamped_line(self._header))
+            self._sync()
 
     def commit(self) -> None:
         """Write what is held and make it durable; a kill before this loses the held lines and nothing else."""
         if self._held:
+            self.begin()
             self._write(b"".join(self._held))
             self._held.clear()
             self._sync()
 
     def close(self) -> None:
-        """Let go of the file; held lines are not written."""
+        """Let go of the file; held lines are not written. A journal that never began is removed."""
+        if os.fstat(self._file.fileno()).st_size == 0:
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _lock(self) -> None:
@@ -118,16 +90,14 @@ class Journal:
         except OSError as error:
             raise ConflictError(f"'{self.path}' is being written by another run; wait for it to end") from error
 
-    def _recover(self, header: Mapping[str, Any]) -> None:
-        """Cut off a torn last line, and begin the journal if it is empty."""
+    def _recover(self) -> None:
+        """Cut off a torn last line, and refuse the journal of another run."""
         size = _whole_size(self._file.fileno())
         if size < os.fstat(self._file.fileno()).st_size:
             self._file.truncate(size)
         if size == 0:
-            self._write(json_line(header))
-            self._sync()
             return
-        found, wanted = read_header(self.path), json.loads(json_line(header))
+        found, wanted = read_header(self.path, mend=self._mend), json.loads(json_line(self._header))
         differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
         if differing:
             changes = ", ".join(_change(name, found.get(name), wanted.get(name)) for name in differing)
@@ -166,20 +136,6 @@ def _whole_size(descriptor: int, *, block_bytes: int = 1 << 16) -> int:
             return start + at + 1
         end = start
     return 0
-
-
-def _parse(path: Path, line: bytes, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise _damage(path, number, "is not JSON") from error
-    if not isinstance(value, dict):
-        raise _damage(path, number, "is not a JSON object")
-    return value
-
-
-def _damage(path: Path, number: int, what: str) -> IntegrityError:
-    return IntegrityError(f"'{path}' line {number} {what}; delete the file and answer the bank again")
 
 
 def _change(name: str, found: object, wanted: object) -> str:

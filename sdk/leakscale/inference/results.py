@@ -9,17 +9,20 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from leakscale.errors import IntegrityError
 from leakscale.inference.attempts import Attempt, Mode, Outcome
 from leakscale.inference.cases import Case
 from leakscale.inference.draws import inverse_cdf
-from leakscale.inference.journal import read_lines
+from leakscale.inference.lines import read_records
 from leakscale.models import Ring
 from leakscale.seeds import uniform
 
-__all__ = ["Finish", "TerminalResult", "read_results", "terminal_result"]
+__all__ = ["RESULTS_MEND", "Finish", "TerminalResult", "read_results", "terminal_result"]
+
+RESULTS_MEND: Final = "delete this one file and answer the bank again: results are derived from the attempts, not asked"
+"""What to do about damaged results."""
 
 
 class Finish(enum.StrEnum):
@@ -73,7 +76,7 @@ class TerminalResult:
                 text=fields["text"],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise IntegrityError(f"{dict(fields)} is no result; delete the file and answer the bank again") from error
+            raise IntegrityError(f"is no result ({type(error).__name__}: {error})") from error
 
 
 def terminal_result(case: Case, attempt: Attempt, mode: Mode) -> TerminalResult:
@@ -98,6 +101,6 @@ def read_results(path: Path) -> Iterator[TerminalResult]:
     """Read the results of a bank, in case order.
 
     Raises:
-        IntegrityError: If a line is torn or no result.
+        IntegrityError: If a line is torn or no result; the message names it.
     """
-    return map(TerminalResult.from_json, read_lines(path))
+    return read_records(path, TerminalResult.from_json, mend=RESULTS_MEND, is_stamped=False)

@@ -16,7 +16,7 @@ from typing import Any
 from leakscale.errors import ConflictError, NotFoundError
 from leakscale.inference.binding import BankFiles, Binding, bind, verify_bank
 from leakscale.inference.cases import FrozenBank
-from leakscale.inference.journal import json_line, read_header
+from leakscale.inference.lines import read_header, stamped_line
 from leakscale.scale.shards import Shard, shard_files, shard_range
 
 __all__ = ["merge_shards"]
@@ -66,7 +66,7 @@ def _join(parts: list[Path], whole: Path, *, case_count: int) -> Path:
     header = _common_header(parts, case_count)
     partial = whole.with_name(f"{whole.name}.partial")
     with partial.open("wb") as opened:
-        opened.write(json_line(header))
+        opened.write(stamped_line(header))
         for part in parts:
             opened.writelines(_body(part))
         opened.flush()
@@ -84,7 +84,7 @@ def _check_free(partials: dict[Path, Path]) -> None:
 
 def _common_header(parts: list[Path], case_count: int) -> dict[str, Any]:
     whole = {"first_case": 0, "case_count": case_count}
-    first, *others = ({**read_header(part), **whole} for part in parts)
+    first, *others = ({**read_header(part, mend="answer this shard again"), **whole} for part in parts)
     for part, header in zip(parts[1:], others, strict=True):
         differing = sorted(name for name in {*first, *header} if first.get(name) != header.get(name))
         if differing:
