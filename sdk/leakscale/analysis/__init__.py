@@ -10,7 +10,7 @@ from leakscale.analysis.joining import AnsweredBank, FamilyKey, join_banks
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_files import read_results, write_results
 from leakscale.analysis.result_table import LabelColumn, ResultTable
-from leakscale.analysis.table import Table, TableHead
+from leakscale.tables import Table, TableHead
 
 __all__ = [
     "Analysis",

@@ -5,7 +5,6 @@ Source: LeakScale, Tables 2 and 9 to 21; METHODS 10 and 13.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ from leakscale.analysis.identity_tables import identity_tables
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_table import ResultTable
 from leakscale.analysis.shapes import leave_one_shape_out, shape_effects, without_shapes
-from leakscale.analysis.table import Table, TableHead
 from leakscale.analysis.totals import completion, effects, integer_totals, sizes, trajectories
-from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.errors import InvalidRequestError, PreconditionError
 from leakscale.models import Ring
+from leakscale.tables import Table, TableHead, find_table, tables_text, write_tables
 
 __all__ = ["Analysis", "analyze_results", "in_order"]
 
@@ -50,11 +49,7 @@ class Analysis:
         Raises:
             NotFoundError: If there is none.
         """
-        for one in self.tables:
-            if name in (one.number, one.name):
-                return one
-        known = ", ".join(f"{one.number or '-'} {one.name}" for one in self.tables)
-        raise NotFoundError(f"there is no table '{name}'; take the number or the name of one of these: {known}")
+        return find_table(self.tables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings and tables as JSON-ready values."""
@@ -66,7 +61,7 @@ class Analysis:
 
     def to_text(self) -> str:
         """Return every table in plain characters."""
-        return "\n\n".join(one.to_text() for one in self.tables)
+        return tables_text(self.tables)
 
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
@@ -74,17 +69,7 @@ class Analysis:
         Raises:
             ConflictError: If the folder holds something already; nothing is overwritten.
         """
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ConflictError(f"'{folder}' is not empty; an analysis overwrites nothing, so name another folder")
-        files = {
-            "analysis.json": json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-            "tables.txt": self.to_text() + "\n",
-        }
-        files |= {f"{'-'.join(filter(None, (one.number, one.name)))}.csv": one.to_csv() for one in self.tables}
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        return tuple(folder / name for name in files)
+        return write_tables(folder, self.tables, facts=self.to_dict())
 
 
 def analyze_results(

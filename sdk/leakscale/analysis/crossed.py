@@ -10,11 +10,11 @@ from itertools import combinations
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell
 from leakscale.analysis.plan import AnalysisPlan
-from leakscale.analysis.table import Table
 from leakscale.models import Domain
 from leakscale.stats import Interval, PairingError
 from leakscale.stats.exposure.contrasts import Contrasts, Weights, draw_contrasts
 from leakscale.stats.exposure.joint import JointChanges, joint_changes
+from leakscale.tables import Table
 
 __all__ = ["CrossedRow", "crossed"]
 

@@ -16,12 +16,12 @@ from leakscale.analysis.crossed import CrossedRow
 from leakscale.analysis.extensions import RingRow
 from leakscale.analysis.identity_tables import identity_tables
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
-from leakscale.analysis.table import Table
 from leakscale.analysis.totals import CompletionRow, EffectRow, SizeRow, TotalRow, TrajectoryRow
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, ModelState
 from leakscale.results import CellTotal, Disclosure, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
+from leakscale.tables import Table
 
 __all__ = ["analyze_disclosure", "model_name", "plan_of", "require_same_totals"]
 

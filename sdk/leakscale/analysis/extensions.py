@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Arm, Cell, CellKey, Counted
 from leakscale.analysis.plan import AnalysisPlan
-from leakscale.analysis.table import NUMBER, Table
 from leakscale.analysis.totals import estimate
 from leakscale.models import Domain, Ring
 from leakscale.stats import Interval, Outcomes, difference_in_differences, transfer_share
+from leakscale.tables import NUMBER, Table
 
 __all__ = ["ChoiceRow", "DoseRow", "RingRow", "dose_response", "exact_choices", "ring_transfer"]
 

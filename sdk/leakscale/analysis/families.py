@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell
 from leakscale.analysis.plan import AnalysisPlan
-from leakscale.analysis.table import PERCENT, Table
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.stats import EmptyCellError, Interval, Quartiles, family_profile, marginals
+from leakscale.tables import PERCENT, Table
 
 __all__ = ["ProfileRow", "StratumRow", "answer_strata", "family_profiles"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from leakscale.analysis.table import TableHead
 from leakscale.models import Domain
+from leakscale.tables import TableHead
 
 __all__ = [
     "ANSWER_STRATA",

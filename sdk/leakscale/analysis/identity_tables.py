@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from leakscale.analysis import heads
 from leakscale.analysis.plan import Identities
-from leakscale.analysis.table import DIGEST, Row, Table, TableHead
+from leakscale.tables import DIGEST, Row, Table, TableHead
 
 __all__ = ["ArtifactRow", "SeedRow", "SourceRow", "StreamRow", "identity_tables"]
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell
 from leakscale.analysis.plan import AnalysisPlan
-from leakscale.analysis.table import Table
 from leakscale.errors import IntegrityError
 from leakscale.models import Domain
 from leakscale.stats import EmptyCellError, Interval, LeaveOneGroupOut, Marginals, leave_one_group_out, marginals
+from leakscale.tables import Table
 
 __all__ = ["LeaveOneOutRow", "ShapeRow", "WithoutShapeRow", "leave_one_shape_out", "shape_effects", "without_shapes"]
 

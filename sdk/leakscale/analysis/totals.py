@@ -9,9 +9,9 @@ from fractions import Fraction
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Arm, Cell
 from leakscale.analysis.plan import AnalysisPlan
-from leakscale.analysis.table import PERCENT, Table
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.stats import DidResult, Interval, difference_in_differences
+from leakscale.tables import PERCENT, Table
 
 __all__ = [
     "CompletionRow",

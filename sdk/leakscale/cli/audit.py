@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from leakscale.cli import audit_amend, audit_check, audit_import, audit_lock, audit_new, audit_review, audit_show
+from leakscale.cli import (
+    audit_amend,
+    audit_analyze,
+    audit_check,
+    audit_import,
+    audit_lock,
+    audit_new,
+    audit_review,
+    audit_show,
+)
 
 __all__ = ["app"]
 
@@ -16,3 +25,4 @@ app.command("lock")(audit_lock.lock)
 app.command("amend")(audit_amend.amend)
 app.command("show")(audit_show.show)
 app.command("import")(audit_import.import_)
+app.command("analyze")(audit_analyze.analyze)

@@ -1,4 +1,4 @@
-"""One table of the analysis: typed rows, which it writes as JSON, as CSV and as plain text.
+"""Tables of results: typed rows, written as JSON, as CSV and as plain text.
 
 Rows are frozen dataclasses. A float field is a difference of accuracies and is read as percentage points, unless its
 metadata says otherwise; an `Interval` is one cell for people and five columns for programs; of a tuple of words,
@@ -11,15 +11,19 @@ import csv
 import dataclasses
 import enum
 import io
+import json
+import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from leakscale.errors import ConflictError, NotFoundError
 from leakscale.stats import Interval
 
-__all__ = ["DIGEST", "NUMBER", "PERCENT", "Row", "Table", "TableHead"]
+__all__ = ["DIGEST", "NUMBER", "PERCENT", "Row", "Table", "TableHead", "find_table", "tables_text", "write_tables"]
 
 Row = TypeVar("Row")
 
@@ -113,6 +117,62 @@ class Table(Generic[Row]):
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def find_table(tables: Iterable[Table[Any]], name: str) -> Table[Any]:
+    """Return a table by its number or name, e.g. `11` or `integer-totals`.
+
+    Raises:
+        NotFoundError: If there is none.
+    """
+    tables = tuple(tables)
+    for one in tables:
+        if name in (one.number, one.name):
+            return one
+    known = ", ".join(f"{one.number or '-'} {one.name}" for one in tables)
+    raise NotFoundError(f"there is no table '{name}'; take the number or the name of one of these: {known}")
+
+
+def tables_text(tables: Iterable[Table[Any]]) -> str:
+    """Return tables in plain characters, an empty line between two."""
+    return "\n\n".join(one.to_text() for one in tables)
+
+
+def write_tables(folder: Path, tables: Sequence[Table[Any]], *, facts: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
+
+    Args:
+        folder: A name that is free, or an empty folder.
+        tables: In the order of `tables.txt`.
+        facts: Contents of `analysis.json`.
+
+    The folder appears whole or not at all; one that holds the same files already is left as it is.
+
+    Raises:
+        ConflictError: If the folder holds something else; nothing is overwritten.
+    """
+    files = {
+        "analysis.json": json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        "tables.txt": tables_text(tables) + "\n",
+    }
+    files |= {f"{'-'.join(filter(None, (one.number, one.name)))}.csv": one.to_csv() for one in tables}
+    written = tuple(folder / name for name in files)
+    if folder.is_dir() and {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == files:
+        return written
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConflictError(
+            f"'{folder}' is not empty, and holds something else than this analysis; an analysis overwrites nothing, so "
+            "name another folder"
+        )
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for name, text in files.items():
+        (partial / name).write_text(text, encoding="utf-8")
+    if folder.is_dir():
+        folder.rmdir()
+    partial.replace(folder)
+    return written
 
 
 def _wrapped(text: str) -> list[str]:

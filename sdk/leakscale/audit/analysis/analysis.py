@@ -1,0 +1,127 @@
+"""Every table of an audit, from the scores of its models.
+
+Source: CleanScore, Tables 3 and 5 to 11; METHODS 1 to 8 and 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from leakscale.audit.analysis import heads
+from leakscale.audit.analysis.advantage import advantage, claims, intervals, placebo, readings, sensitivity
+from leakscale.audit.analysis.detectors import detectors
+from leakscale.audit.analysis.items import clustering, near_copies
+from leakscale.audit.analysis.panel import AuditSettings, Panel
+from leakscale.audit.analysis.planning import budget, detection, power
+from leakscale.tables import Table, TableHead, find_table, tables_text, write_tables
+
+__all__ = ["AuditAnalysis", "analyze_panel"]
+
+_FORMAT: Final = "leakscale-audit-analysis-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnalysis:
+    """The tables of one audit under one set of settings."""
+
+    tables: tuple[Table[Any], ...]
+    facts: dict[str, Any]
+    """What the numbers hang on, as JSON-ready values: settings, digests of the tables of scores, registration."""
+
+    def table(self, name: str) -> Table[Any]:
+        """Return a table by its number or name, e.g. `3` or `advantage`.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        return find_table(self.tables, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return facts and tables as JSON-ready values."""
+        return {"format": _FORMAT, **self.facts, "tables": {one.name: one.to_dict() for one in self.tables}}
+
+    def to_text(self) -> str:
+        """Return every table in plain characters."""
+        return tables_text(self.tables)
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
+
+        Raises:
+            ConflictError: If the folder holds something already; nothing is overwritten.
+        """
+        return write_tables(folder, self.tables, facts=self.to_dict())
+
+
+def analyze_panel(
+    panel: Panel,
+    settings: AuditSettings,
+    *,
+    only: Collection[str] | None = None,
+    facts: dict[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> AuditAnalysis:
+    """Compute every table, or those that are named.
+
+    Args:
+        panel: Scores of the models.
+        settings: Design and rules, as registered.
+        only: Numbers or names of tables; None: all.
+        facts: Further facts to keep with the numbers, e.g. the digest of the registration.
+        progress: Called with the tables that are done and their number.
+
+    Raises:
+        NotFoundError: If a name is of no table.
+        StatisticsError: If scores and design contradict each other, or the registered interval does not exist for the
+            design. What one table alone cannot say is said in its place.
+    """
+    makers = _makers(panel, settings)
+    if only is not None:
+        chosen = {_named(makers, name) for name in only}
+        makers = {head: make for head, make in makers.items() if head in chosen}
+    made: list[Table[Any]] = []
+    for make in makers.values():
+        made.append(make())
+        if progress is not None:
+            progress(len(made), len(makers))
+    return AuditAnalysis(tuple(made), (facts or {}) | _facts(panel, settings))
+
+
+def _makers(panel: Panel, settings: AuditSettings) -> dict[TableHead, Callable[[], Table[Any]]]:
+    return {
+        heads.ADVANTAGE: partial(advantage, panel, settings),
+        heads.CLAIMS: partial(claims, panel, settings),
+        heads.SENSITIVITY: partial(sensitivity, panel, settings),
+        heads.READINGS: partial(readings, panel, settings),
+        heads.INTERVALS: partial(intervals, panel, settings),
+        heads.DETECTORS: partial(detectors, panel, settings),
+        heads.CLUSTERING: partial(clustering, panel),
+        heads.NEAR_COPIES: partial(near_copies, panel),
+        heads.BUDGET: partial(budget, panel, settings),
+        heads.DETECTION: partial(detection, panel, settings),
+        heads.POWER: partial(power, panel, settings),
+        heads.PLACEBO: partial(placebo, panel),
+    }
+
+
+def _named(makers: Iterable[TableHead], name: str) -> TableHead:
+    return find_table([head.filled(()) for head in makers], name).head
+
+
+def _facts(panel: Panel, settings: AuditSettings) -> dict[str, Any]:
+    design = settings.design
+    strata = {name: stratum.population_size for name, stratum in (design.strata or {}).items()}
+    return {
+        "settings": settings.inference.model_dump(mode="json")
+        | {"population_size": design.population_size, "strata": strata, "seed": settings.seed},
+        "scores": [
+            {"model": table.model, "state": table.state, "kind": str(table.kind), "bank": bank, "digest": table.digest}
+            for model in panel
+            for bank, table in (("audit", model.audit), ("control", model.control), ("audit", model.confidence))
+            if table is not None
+        ],
+    }

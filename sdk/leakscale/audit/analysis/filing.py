@@ -1,0 +1,134 @@
+"""The analysis of a locked audit: its own scores, its own rules, its own place, an entry in its ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from leakscale.audit.analysis.analysis import AuditAnalysis, analyze_panel
+from leakscale.audit.analysis.panel import AuditSettings, Panel
+from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
+from leakscale.audit.forms import FormBank
+from leakscale.audit.registration.amending import registration_of
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.verifying import locked_bank
+from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.errors import IntegrityError, PreconditionError
+from leakscale.stats import NearCopies, find_near_copies
+
+__all__ = ["analyze_audit", "near_copies_of"]
+
+
+def analyze_audit(
+    directory: AuditDirectory,
+    *,
+    variant: str = REGISTERED,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[AuditAnalysis, tuple[Path, ...]]:
+    """Compute the tables of a locked audit, write them to `analysis/VARIANT`, and enter them in the ledger, once.
+
+    Every registered model must have its scores: leaving one out after the scores are known would choose the panel.
+
+    Args:
+        directory: A locked audit.
+        variant: `registered`, or an amendment, e.g. `amendment-1`, which is reported beside and never instead.
+        progress: Called with the tables that are done and their number.
+
+    Returns:
+        The analysis, and the files it was written to.
+
+    Raises:
+        PreconditionError: If the audit is not locked, or a registered model has no scores yet.
+        NotFoundError: If there is no such amendment.
+        IntegrityError: If anything was changed after it was entered.
+        ConflictError: If another analysis of the variant lies there.
+    """
+    with directory.held():
+        registration = registration_of(directory, variant)
+        bank = locked_bank(directory, registration)
+        tables = list(_entered_tables(directory, registration, BankRole.AUDIT))
+        controls = list(_entered_tables(directory, registration, BankRole.CONTROL))
+        panel = Panel(Panel.of(tables, controls).models, near_copies_of(bank, registration))
+        settings = AuditSettings(
+            registration.design(), registration.plan.inference, seed=registration.plan.decoding.seed
+        )
+        analysis = analyze_panel(panel, settings, facts=_facts(directory, registration), progress=progress)
+        return analysis, _file(directory, analysis, variant)
+
+
+def near_copies_of(bank: FormBank, registration: Registration | None = None) -> NearCopies:
+    """Compare the fresh forms of a bank with their originals, at the registered threshold, or at 0.80."""
+    originals = [parent.original.text for parent in bank.parents]
+    fresh = [[None if form is None else form.text for form in parent.fresh] for parent in bank.parents]
+    if registration is None:
+        return find_near_copies(originals, fresh)
+    return find_near_copies(originals, fresh, threshold=registration.plan.checks.similarity_max)
+
+
+def _entered_tables(directory: AuditDirectory, registration: Registration, role: BankRole) -> Iterator[ScoreTable]:
+    """Yield the tables of scores of one bank, each held against the ledger."""
+    if role is BankRole.CONTROL and registration.control is None:
+        return
+    digests = {
+        entry.subject: entry.digest for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.SCORES
+    }
+    for model in registration.plan.models:
+        for path in _score_files(directory, registration, model.id, role):
+            yield _entered(directory, path, digests)
+
+
+def _score_files(directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole) -> list[Path]:
+    """Return a model's files of scores: one kind of accuracy, and confidences where there are any."""
+    files = {
+        kind: directory.scores(model_id, bank=role, kind=kind, variant=registration.variant)
+        for kind in ScoreKind
+        if role is BankRole.AUDIT or kind is not ScoreKind.CONFIDENCE
+    }
+    found = {kind: path for kind, path in files.items() if path.is_file()}
+    accuracies = [kind for kind in found if kind is not ScoreKind.CONFIDENCE]
+    if len(accuracies) == 1 or (not found and registration.variant != REGISTERED):
+        return list(found.values())  # an amendment may ask some of the models again
+    if accuracies:
+        raise PreconditionError(
+            f"model '{model_id}' has scores of two kinds on the {role} bank, {' and '.join(accuracies)}; one of them "
+            "is the registered one: keep the other outside the audit"
+        )
+    raise PreconditionError(
+        f"model '{model_id}' has no scores on the {role} bank ({registration.variant}), and a panel is analyzed whole; "
+        "answer the audit, or `leakscale audit import` its log"
+    )
+
+
+def _entered(directory: AuditDirectory, path: Path, digests: dict[str, str]) -> ScoreTable:
+    table = ScoreTable.from_jsonl(path)
+    subject = path.relative_to(directory.root).as_posix()
+    if digests.get(subject) != table.digest:
+        raise IntegrityError(f"scores '{path}' are not those that the ledger names; restore them from a copy")
+    return table
+
+
+def _facts(directory: AuditDirectory, registration: Registration) -> dict[str, Any]:
+    return {
+        "audit": registration.name,
+        "variant": registration.variant,
+        "assurance_level": registration.assurance_level,
+        "is_retrospective": registration.is_retrospective,
+        "registration_digest": hashlib.sha256(directory.registration.read_bytes()).hexdigest(),
+    }
+
+
+def _file(directory: AuditDirectory, analysis: AuditAnalysis, variant: str) -> tuple[Path, ...]:
+    """Write the files and enter the one that holds all; the same analysis again changes nothing."""
+    folder = directory.analysis / variant
+    ledger = AuditLedger(directory)
+    path = folder / "analysis.json"
+    subject = path.relative_to(directory.root).as_posix()
+    entered = [entry.digest for entry in ledger.entries() if entry.subject == subject]
+    files = analysis.write(folder)
+    digest = hashlib.sha256(path.read_bytes()).digest()
+    if digest.hex() not in entered:
+        ledger.append(EntryKind.ANALYSIS, subject=subject, digest=digest, facts={"variant": variant})
+    return files

@@ -1,0 +1,39 @@
+"""Number, name and title of every table of an audit; the numbers are those of the CleanScore paper."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from leakscale.tables import TableHead
+
+__all__ = [
+    "ADVANTAGE",
+    "BUDGET",
+    "CLAIMS",
+    "CLUSTERING",
+    "DETECTION",
+    "DETECTORS",
+    "INTERVALS",
+    "NEAR_COPIES",
+    "PLACEBO",
+    "POWER",
+    "READINGS",
+    "SENSITIVITY",
+]
+
+ADVANTAGE: Final = TableHead("3", "advantage", "Public and fresh scores, and the gap between them")
+CLAIMS: Final = TableHead("3b", "claims", "What of the gap may be owed to exposure")
+SENSITIVITY: Final = TableHead("3c", "sensitivity", "The part owed to exposure, by transport radius")
+READINGS: Final = TableHead("5", "readings", "The same part under three readings of the control bank")
+INTERVALS: Final = TableHead("6", "intervals", "Every interval of the gap; the registered one is in table 3")
+DETECTORS: Final = TableHead(
+    "7", "detectors", "Two detectors on the same forms, and where they disagree with the score"
+)
+CLUSTERING: Final = TableHead("8", "clustering", "Parents that fool several models at once, and the mirror image")
+NEAR_COPIES: Final = TableHead(
+    "9", "near-copies", "The gap without parents whose fresh form nearly copies the original"
+)
+BUDGET: Final = TableHead("10", "budget", "What smaller audits of these models would have shown")
+DETECTION: Final = TableHead("11", "detection", "How often an audit of this bank detects a planted advantage")
+POWER: Final = TableHead("", "power", "Least advantage that this audit detects")
+PLACEBO: Final = TableHead("", "placebo", "The placebo-label identity, which is zero unless scoring is asymmetric")

@@ -1,0 +1,135 @@
+"""What this audit could have seen, and what a smaller or larger one would see.
+
+Source: CleanScore 7.8 and 7.9, Tables 10 and 11; METHODS 8 and 13.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from leakscale.audit.analysis import heads
+from leakscale.audit.analysis.panel import AuditSettings, Panel
+from leakscale.stats import (
+    FinitePopulationDesign,
+    StatisticsError,
+    budget_curve,
+    detection_rate,
+    minimum_detectable_effect,
+)
+from leakscale.tables import NUMBER, PERCENT, Table
+
+__all__ = ["budget", "detection", "power"]
+
+_SIZES: Final = (100, 200, 400, 800)
+_ADVANTAGES: Final = (0.02, 0.05, 0.10, 0.20)
+_BUDGET_SHARES: Final = (0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
+_SUBSAMPLES: Final = 2_000
+_PLANTED_AUDITS: Final = 500
+"""Fewer: the betting interval of each is what takes the time of the whole analysis."""
+_MODELS_LEAST: Final = 2
+_STRATIFIED: Final = "it redraws simple random samples, and this sample is stratified"
+
+
+@dataclass(frozen=True, slots=True)
+class PowerRow:
+    """Least advantage that is detected every second time, and four times out of five."""
+
+    model: str
+    half_power: float | None
+    """The paper's minimum detectable effect: the half-width of the primary interval."""
+    power_80: float | None
+    primary: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """Audits of fewer parents, drawn from this one."""
+
+    parents: int
+    half_width: float | None
+    """Mean over the models, with the audited parents as the population."""
+    pairs_ordered: float | None = field(metadata=PERCENT)
+    all_ordered: float | None = field(metadata=PERCENT)
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionRow:
+    """How often a planted advantage is detected by an audit of one size."""
+
+    model: str
+    parents: int
+    advantage: float
+    detected: float = field(metadata=PERCENT)
+    standard_error: float = field(metadata=NUMBER)
+
+
+def power(panel: Panel, settings: AuditSettings) -> Table[PowerRow]:
+    """Minimum detectable effects of this very audit."""
+    rule, rows = settings.inference, []
+    for model in panel:
+        try:
+            half, most = (
+                minimum_detectable_effect(model.gaps, settings.design, power=wanted, bound=rule.bound, alpha=rule.alpha)
+                for wanted in (0.5, 0.8)
+            )
+        except StatisticsError as error:
+            rows.append(PowerRow(model.name, None, None, str(error)))
+        else:
+            rows.append(PowerRow(model.name, half.effect, most.effect, half.primary))
+    return heads.POWER.filled(rows, "The paper's figure is the first: an advantage that large is missed half the time.")
+
+
+def budget(panel: Panel, settings: AuditSettings) -> Table[BudgetRow]:
+    """Table 10: half-width and order of models at smaller budgets."""
+    if len(panel.models) < _MODELS_LEAST:
+        return heads.BUDGET.withheld("it orders models, and only one was scored")
+    size = min(model.gaps.count for model in panel)
+    budgets = sorted({max(2, round(share * size)) for share in _BUDGET_SHARES})
+    try:
+        curve = budget_curve(
+            {model.name: model.gaps for model in panel},
+            budgets=[each for each in budgets if each <= size],
+            replicates=_SUBSAMPLES,
+            seed=settings.seed,
+            alpha=settings.inference.alpha,
+        )
+    except StatisticsError as error:
+        return heads.BUDGET.withheld(str(error))
+    rows = [BudgetRow(point.budget, point.half_width, point.pair_share, point.order_share) for point in curve.points]
+    note = f"{_SUBSAMPLES:,} subsamples, seed {settings.seed}."
+    if curve.tied_pairs:
+        note += f" Pairs with equal fresh scores are left out: {len(curve.tied_pairs)}."
+    return heads.BUDGET.filled(rows, note)
+
+
+def detection(panel: Panel, settings: AuditSettings) -> Table[DetectionRow]:
+    """Table 11: detection of planted advantages at several sizes, by the registered rule."""
+    if settings.design.strata is not None:
+        return heads.DETECTION.withheld(_STRATIFIED)
+    try:
+        rows = list(_detection_rows(panel, settings))
+    except StatisticsError as error:
+        return heads.DETECTION.withheld(str(error))
+    note = f"{_PLANTED_AUDITS:,} audits each, seed {settings.seed}; {settings.inference.bound} on the guardrail branch."
+    return heads.DETECTION.filled(rows, note)
+
+
+def _detection_rows(panel: Panel, settings: AuditSettings) -> Iterator[DetectionRow]:
+    rule, population = settings.inference, settings.design.population_size
+    sizes = [size for size in _SIZES if population is None or size <= population]
+    for model in panel:
+        for size in sizes:
+            for planted in _ADVANTAGES:
+                rate = detection_rate(
+                    model.gaps,
+                    FinitePopulationDesign(population),
+                    n=size,
+                    advantage=planted,
+                    bound=rule.bound,
+                    replicates=_PLANTED_AUDITS,
+                    seed=settings.seed,
+                    alpha=rule.alpha,
+                )
+                yield DetectionRow(model.name, size, planted, rate.rate, rate.standard_error)
