@@ -32,9 +32,9 @@ from leakscale_server.catalog_audit.material import Recipe, practice_recipe
 from leakscale_server.catalog_check.check import read_author_files
 from leakscale_server.config import ServerConfig
 from leakscale_server.core.building.construction import FamilySlot
+from leakscale_server.crew import Crew
 from leakscale_server.sandbox_pool import Backend, Job, JobResult, SandboxPool, choose_backend
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
-from leakscale_server.scorer.crew import Crew
 from leakscale_server.scorer.prover import FamilyRequest
 from leakscale_server.store.signing import Signer
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from leakscale.models import Candidate
 
-__all__ = ["choice_index"]
+__all__ = ["choice_index", "choices_of"]
 
 
 def choice_index(text: str, candidates: Sequence[Candidate]) -> int | None:
@@ -23,7 +23,16 @@ def choice_index(text: str, candidates: Sequence[Candidate]) -> int | None:
     Raises:
         ValueError: If two candidates share one answer string, so that no answer could choose between them.
     """
-    answers = [candidate.answer for candidate in candidates]
-    if len(set(answers)) != len(answers):
-        raise ValueError(f"candidates share an answer string: {answers}")
-    return answers.index(text) if text in answers else None
+    return choices_of(candidates).get(text)
+
+
+def choices_of(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Return the display index that each answer string chooses; see `choice_index`, of which this is the table.
+
+    Raises:
+        ValueError: If two candidates share one answer string.
+    """
+    choices = {candidate.answer: index for index, candidate in enumerate(candidates)}
+    if len(choices) != len(candidates):
+        raise ValueError(f"candidates share an answer string: {[candidate.answer for candidate in candidates]}")
+    return choices

@@ -30,11 +30,13 @@ from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.registry.disclosures import DisclosureRegistry
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.sandbox_check import require_limits
 from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
+from leakscale_server.scorer.contract import Scoring
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
@@ -42,12 +44,15 @@ from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
 from leakscale_server.services.server import ServerService
+from leakscale_server.stages.disclosing import Disclosing
+from leakscale_server.stages.editions import EditionStages
+from leakscale_server.stages.exposure import Exposure
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import open_vault
+from leakscale_server.store.vault import Vault
 
 __all__ = ["RunningServer", "serve"]
 
@@ -81,66 +86,62 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
     with ExitStack() as stack:
         _make_private(config.data_dir)
         stack.enter_context(_sole_owner(config.data_dir))
-        backend, notice = stack.enter_context(_backend(config))
-        pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
-        require_limits(pool)
+        signer = Signer.load_or_create(config.data_dir / "signing.key")
+        scorer = stack.enter_context(_scorer(config, signer))
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
-        vault = open_vault(config.data_dir)
-        stack.callback(vault.close)
         executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
         token = _load_token(config.data_dir / "token")
         identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
         server, health_servicer = _grpc_server(config, executor, identify)
-        scorer = _add_services(server, config, pool=pool, registry=registry, vault=vault)
-        stack.callback(scorer.close)
+        stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
+        stack.callback(stages.close)
         target = _bind(server, config.listen)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
-        running = RunningServer(target, token, pool.identity.backend, notice)
+        running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice)
         try:
             yield running
         finally:
             health_servicer.enter_graceful_shutdown()
-            scorer.stop()
+            stages.stop()
             server.stop(config.grace_s).wait()
 
 
+@contextmanager
+def _scorer(config: ServerConfig, signer: Signer) -> Iterator[Scorer]:
+    with ExitStack() as stack:
+        backend, notice = stack.enter_context(_backend(config))
+        pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
+        require_limits(pool)
+        vault = Vault(config.data_dir)
+        stack.callback(vault.close)
+        yield Scorer(vault=vault, signer=signer, pool=pool, notice=notice)
+
+
 def _add_services(
-    server: grpc.Server,
-    config: ServerConfig,
-    *,
-    pool: SandboxPool,
-    registry: InsertOnlyDatabase,
-    vault: InsertOnlyDatabase,
-) -> Scorer:
-    signer = Signer.load_or_create(config.data_dir / "signing.key")
+    server: grpc.Server, config: ServerConfig, *, scorer: Scoring, registry: InsertOnlyDatabase, signer: Signer
+) -> EditionStages:
     key = signer.public_key
     ledger = Ledger(registry, signer)
     editions = EditionRegistry(registry, ledger, editions_dir=config.data_dir / "editions")
     experiments = ExperimentRegistry(registry, ledger, editions)
     grants = GrantRegistry(registry, ledger)
-    scorer = Scorer(
-        vault=vault,
-        registry=registry,
-        editions=editions,
-        experiments=experiments,
-        ledger=ledger,
-        signer=signer,
-        pool=pool,
-    )
-    server_service_pb2_grpc.add_ServerServiceServicer_to_server(ServerService(pool, public_key=key), server)
+    stages = EditionStages(editions, scorer)
+    exposure = Exposure(editions, grants, scorer)
+    disclosing = Disclosing(editions, experiments, DisclosureRegistry(registry, ledger, public_key=key), scorer)
+    server_service_pb2_grpc.add_ServerServiceServicer_to_server(ServerService(scorer, public_key=key), server)
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
-    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, scorer), server)
+    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, stages), server)
     certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(
-        CertificationService(editions, scorer), server
+        CertificationService(editions, stages), server
     )
-    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(editions, grants, scorer), server)
+    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(editions, grants, exposure), server)
     experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(
-        ExperimentService(experiments, scorer, public_key=key), server
+        ExperimentService(experiments, disclosing, public_key=key), server
     )
     bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
-    return scorer
+    return stages
 
 
 def _grpc_server(

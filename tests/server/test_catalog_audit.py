@@ -99,7 +99,7 @@ def lost_certificate(published: PublishedEdition) -> PublishedEdition:
 
 def other_truth(published: PublishedEdition) -> PublishedEdition:
     name, row = next(iter(published.associations.items()))
-    changed = {**row, "truth": (row["truth"] + 1) % 4}
+    changed = dataclasses.replace(row, truth=(row.truth + 1) % 4)
     return dataclasses.replace(published, associations={**published.associations, name: changed})
 
 

@@ -1,4 +1,4 @@
-"""The scorer without a wire around it: what it reads ahead, and how it stops."""
+"""Certification without a wire around it: what it reads ahead, how it stops, and what it runs."""
 
 from __future__ import annotations
 
@@ -19,47 +19,38 @@ from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
-from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.prover import FamilyRequest, build
 from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.stages.editions import EditionStages
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import open_vault
+from leakscale_server.store.vault import Vault
 
 from .helpers import CACHE, PRIVATE_SEED, PUBLIC_SEED, shape_files
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    scorer: Scorer
+    stages: EditionStages
     editions: EditionRegistry
     edition: Edition
 
 
 @pytest.fixture
 def parts(tmp_path: Path) -> Iterator[Parts]:
-    """A scorer on real sandboxes, with a draft of one shape."""
-    registry, vault, signer = open_registry(tmp_path), open_vault(tmp_path), Signer.load_or_create(tmp_path / "key")
-    ledger = Ledger(registry, signer)
-    editions = EditionRegistry(registry, ledger, editions_dir=tmp_path / "editions")
+    """The stages of an edition on real sandboxes, with a draft of one shape."""
+    registry, vault, signer = open_registry(tmp_path), Vault(tmp_path), Signer.load_or_create(tmp_path / "key")
+    editions = EditionRegistry(registry, Ledger(registry, signer), editions_dir=tmp_path / "editions")
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
-        scorer = Scorer(
-            vault=vault,
-            registry=registry,
-            editions=editions,
-            experiments=ExperimentRegistry(registry, ledger, editions),
-            ledger=ledger,
-            signer=signer,
-            pool=pool,
-        )
+        stages = EditionStages(editions, Scorer(vault=vault, signer=signer, pool=pool))
         shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
         draft = EditionDraft("draft", "practice", 4, PUBLIC_SEED, shapes)
-        yield Parts(scorer, editions, scorer.create_edition(draft, practice_private_seed=PRIVATE_SEED))
-        scorer.close()
+        yield Parts(stages, editions, stages.create(draft, practice_private_seed=PRIVATE_SEED))
+        stages.close()
     registry.close()
     vault.close()
 
@@ -82,14 +73,14 @@ def test_a_client_that_sends_and_does_not_read_is_not_read_ahead_of(parts: Parts
             read.append(None)
             yield parts.edition, FamilySlot("sql-threshold", Condition.C0, 0)
 
-    stream = parts.scorer.certify(endless())
+    stream = parts.stages.certify(endless())
     next(stream)
 
     assert settled(read) <= 2 + 4 * 2
     stream.close()  # type: ignore[attr-defined]
 
 
-def test_a_stopping_scorer_ends_streams_and_opens_no_sandbox(parts: Parts) -> None:
+def test_a_stopping_server_ends_streams_and_opens_no_sandbox(parts: Parts) -> None:
     """A sandbox opened after its pool was closed would stay for ever; what was certified before stays too."""
 
     def all_of_it() -> Iterator[tuple[Edition, FamilySlot]]:
@@ -99,14 +90,14 @@ def test_a_stopping_scorer_ends_streams_and_opens_no_sandbox(parts: Parts) -> No
                 certified.wait(60)
 
     certified = threading.Event()
-    stream = parts.scorer.certify(all_of_it())
+    stream = parts.stages.certify(all_of_it())
     next(stream)
-    parts.scorer.stop()
+    parts.stages.stop()
     certified.set()
 
     with pytest.raises(Unavailable, match="is stopping"):
         list(stream)
-    parts.scorer.close()
+    parts.stages.close()
     assert parts.editions.get("draft").certified_count == 1
 
 
@@ -118,17 +109,17 @@ def test_a_draft_whose_seed_was_lost_says_so(parts: Parts) -> None:
     slot = FamilySlot("sql-threshold", Condition.C0, 0)
 
     with pytest.raises(IntegrityFailure, match="create it again with the same contents"):
-        list(parts.scorer.certify([(half, slot)]))
+        list(parts.stages.certify([(half, slot)]))
 
-    parts.scorer.create_edition(draft, practice_private_seed=PRIVATE_SEED)
-    assert [outcome.certificate is not None for outcome in parts.scorer.certify([(half, slot)])] == [True]
+    parts.stages.create(draft, practice_private_seed=PRIVATE_SEED)
+    assert [outcome.certificate is not None for outcome in parts.stages.certify([(half, slot)])] == [True]
 
 
 def test_two_freezes_at_once_are_one(parts: Parts) -> None:
     """Both would write one file; the loser must not leave half of it."""
-    list(parts.scorer.certify((parts.edition, slot) for slot in parts.edition.slots()))
+    list(parts.stages.certify((parts.edition, slot) for slot in parts.edition.slots()))
     frozen: list[Edition] = []
-    threads = [threading.Thread(target=lambda: frozen.append(parts.scorer.freeze(parts.edition))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: frozen.append(parts.stages.freeze(parts.edition))) for _ in range(8)]
 
     for thread in threads:
         thread.start()

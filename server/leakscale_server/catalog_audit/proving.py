@@ -6,8 +6,8 @@ from collections.abc import Generator
 
 from leakscale_server.catalog_audit.material import Recipe
 from leakscale_server.core.building.construction import FamilySlot
+from leakscale_server.crew import Crew
 from leakscale_server.sandbox_pool import SandboxPool
-from leakscale_server.scorer.crew import Crew
 from leakscale_server.scorer.prover import FamilyRequest, Proof, Prover
 
 __all__ = ["prove_all"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from leakscale.models import Family, Ring
+from leakscale.models import Condition, Family, Ring
 from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale_server.catalog_audit.certification import Proven
 from leakscale_server.catalog_audit.features import PublicFamily
@@ -27,12 +27,11 @@ from leakscale_server.core.building.construction import Construction
 from leakscale_server.core.commitments import public_digest, truth_leaf
 from leakscale_server.errors import NotFound
 from leakscale_server.registry.editions import Edition, EditionRegistry, SignedCertificate
-from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.edition_file import read_families
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import open_vault
+from leakscale_server.store.vault import Association, Vault
 
 __all__ = [
     "PublishedEdition",
@@ -54,8 +53,8 @@ class PublishedEdition:
     families: Mapping[str, tuple[Family, ...]]
     """By family id, in every ring, out of the frozen file; empty for a draft."""
     certificates: Sequence[SignedCertificate]
-    associations: Mapping[str, Row]
-    """Rows of the vault, by family id."""
+    associations: Mapping[str, Association]
+    """What the vault holds, by family id."""
     public_key: bytes
     earlier: Sequence[EarlierEdition]
     """Frozen editions of the same server that were made before."""
@@ -71,7 +70,7 @@ def open_published(data_dir: Path, edition_id: str) -> PublishedEdition:
     if not (data_dir / "vault.db").is_file():
         raise NotFound(f"{data_dir} is no folder of a server; pass --data-dir with the one that it was started with")
     with ExitStack() as stack:
-        registry, vault = open_registry(data_dir), open_vault(data_dir)
+        registry, vault = open_registry(data_dir), Vault(data_dir)
         stack.callback(registry.close)
         stack.callback(vault.close)
         signer = Signer.load_or_create(data_dir / "signing.key")
@@ -83,10 +82,7 @@ def open_published(data_dir: Path, edition_id: str) -> PublishedEdition:
             recipe=_recipe(edition, vault),
             families=_read_rings(editions, edition_id) if edition.is_frozen else {},
             certificates=editions.certificates(edition_id),
-            associations={
-                row["family_id"]: row
-                for row in vault.rows("SELECT * FROM associations WHERE edition_id = ?", (edition_id,))
-            },
+            associations=vault.associations(edition_id),
             public_key=signer.public_key,
             earlier=_earlier(editions, edition),
         )
@@ -105,8 +101,8 @@ def read_edition_file(path: Path) -> EarlierEdition:
     return EarlierEdition(str(path), families)
 
 
-def _recipe(edition: Edition, vault: InsertOnlyDatabase) -> Recipe:
-    seed = vault.row("SELECT private_seed FROM seeds WHERE edition_id = ?", (edition.edition_id,))
+def _recipe(edition: Edition, vault: Vault) -> Recipe:
+    seed = vault.seed(edition.edition_id)
     if seed is None:
         raise NotFound(
             f"edition {edition.edition_id!r} has no private seed in the vault; restore the vault from a copy"
@@ -115,7 +111,7 @@ def _recipe(edition: Edition, vault: InsertOnlyDatabase) -> Recipe:
         AuthorFile(shape, source, hashlib.sha256(toml.encode()).hexdigest())
         for shape, (source, toml) in zip(edition.shapes, edition.sources, strict=True)
     )
-    return Recipe(files, edition.families_per_cell, edition.public_seed, seed["private_seed"])
+    return Recipe(files, edition.families_per_cell, edition.public_seed, seed)
 
 
 def _read_rings(editions: EditionRegistry, edition_id: str) -> dict[str, tuple[Family, ...]]:
@@ -187,9 +183,10 @@ def _certificate_faults(published: PublishedEdition, built: Mapping[str, Constru
                 yield f"the certificate of {name} is for another task in {form.public.ring}"
         leaf = truth_leaf(
             edition_id=published.edition_id,
-            family=family.form(Ring.R0).public,
-            truth=association["truth"],
-            nonce=association["nonce"],
+            family_id=name,
+            key=association.key,
+            truth=association.truth,
+            nonce=association.nonce,
         )
         if body["truth_commitment"] != leaf.hex():
             yield f"the certificate of {name} commits to another association than the vault holds"
@@ -203,8 +200,12 @@ def _vault_faults(published: PublishedEdition, built: Mapping[str, Construction]
         family = built.get(name)
         if family is None:
             yield f"{name} is in the vault and not in the catalog"
-        elif (association["truth"], association["nonce"]) != (family.truth, family.nonce):
+        elif _bound(association) != (family.slot.condition, family.forms[0].public.key, family.truth, family.nonce):
             yield f"{name} has another association in the vault than the private seed gives"
+
+
+def _bound(association: Association) -> tuple[Condition, str, int, bytes]:
+    return association.condition, association.key, association.truth, association.nonce
 
 
 def check_reproof(published: PublishedEdition, proven: Proven) -> Finding:
@@ -219,8 +220,8 @@ def _reproof_faults(published: PublishedEdition, proven: Proven) -> Iterator[str
         stored = published.associations.get(name)
         if stored is None:
             continue
-        counts = [stored[f"passed_{position}"] for position in range(len(utilities))]
-        if (stored["attempt"], counts) != (proven.attempts[name], [each.passed_count for each in utilities]):
+        counts = [each.passed_count for each in utilities]
+        if (stored.attempt, list(stored.passed_counts)) != (proven.attempts[name], counts):
             yield f"{name} has other utilities than when it was certified"
         for ring, body in payloads.get(name, {"rings": {}})["rings"].items():
             if body["fixtures_commitment"] != proven.commitments[name][Ring(ring)].hex():

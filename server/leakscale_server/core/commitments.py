@@ -15,7 +15,7 @@ from leakscale.models import Family
 __all__ = ["fixtures_commitment", "public_digest", "truth_leaf"]
 
 
-def truth_leaf(*, edition_id: str, family: Family, truth: int, nonce: bytes) -> bytes:
+def truth_leaf(*, edition_id: str, family_id: str, key: str, truth: int, nonce: bytes) -> bytes:
     """Return the Merkle leaf hash that commits to the association of one family.
 
     Args:
@@ -25,8 +25,8 @@ def truth_leaf(*, edition_id: str, family: Family, truth: int, nonce: bytes) -> 
     opening = {
         "v": 1,
         "edition": edition_id,
-        "family": family.family_id,
-        "key": family.key,
+        "family": family_id,
+        "key": key,
         "truth": truth,
         "nonce": nonce.hex(),
     }

@@ -75,11 +75,6 @@ class Edition:
         """Tell whether it can no longer change."""
         return self.freeze_time is not None
 
-    def shape_digest(self, shape_id: str) -> str:
-        """Return the SHA-256 of a shape's file, hex."""
-        toml = self.sources[[shape.id for shape in self.shapes].index(shape_id)][1]
-        return hashlib.sha256(toml.encode()).hexdigest()
-
     def shape(self, shape_id: str) -> Shape:
         """Return one of its shapes.
 

@@ -1,5 +1,4 @@
 """What needs the private part: building and certifying families, corpora of grants, scores of sealed banks.
 
-Only this package opens the vault. It is asked three things by the services: certify, expose to a redeemed grant, and
-disclose an experiment whose banks are all sealed.
+Only this package opens the vault, and it knows no registry: a call brings what is public, in the form of `contract`.
 """

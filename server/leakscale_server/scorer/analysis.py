@@ -11,37 +11,21 @@ Source: LeakScale B.3 (frozen look-up), E.1 (family-block bootstrap), E.2 (integ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring
-from leakscale.scoring import choice_index
+from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.statements import Predicate, statement
 from leakscale.stats import DidResult, Interval, Outcomes, difference_in_differences, transfer_share
-from leakscale_server.registry.editions import Edition
-from leakscale_server.registry.experiments import Experiment, answers_digest
+from leakscale_server.scorer.contract import NO_CHOICE, FamilyCell, SealedBank, SealedExperiment
+from leakscale_server.store.vault import Association
 
-__all__ = ["Association", "analyze"]
+__all__ = ["analyze"]
 
 _ALPHA: Final = 0.05
 _ASSURANCE_LEVEL: Final = "L0"
 """One party, one machine: this version has one token, so nothing tells author, trainer and auditor apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Association:
-    """The private part of a certified family."""
-
-    truth: int
-    nonce: bytes
-    fixture_count: int
-    passed_counts: tuple[int, int, int, int]
-    """Fixtures that each candidate passes, in display order."""
-
-    def is_correct(self, choice: int | None) -> bool:
-        """Tell whether the chosen candidate passed every fixture."""
-        return choice is not None and self.passed_counts[choice] == self.fixture_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,49 +41,38 @@ class _Effect:
     exact: DidResult
 
 
-def analyze(
-    experiment: Experiment,
-    edition: Edition,
-    *,
-    families: Mapping[Condition, Sequence[Family]],
-    associations: Mapping[str, Association],
-    answers: Mapping[str, Sequence[Answer]],
-) -> bytes:
+def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Association]) -> bytes:
     """Score every bank and write the payload of the disclosure.
 
     Args:
-        families: Of each condition, in the order of their ids.
         associations: By family id.
-        answers: Of each bank, by bank id.
 
     Returns:
         An in-toto statement about the experiment, whose digest is that of the plan.
     """
-    plan = experiment.plan
-    known = {family.family_id: family for each in families.values() for family in each}
-    tallies = {bank.bank_id: _tally(answers[bank.bank_id], known, associations) for bank in experiment.banks}
-    rings = {ring: _RingScores(experiment, ring, families, tallies) for ring in plan.rings}
+    head = experiment.head
+    rings = {ring: _RingScores(experiment, ring, associations) for ring in head.rings}
     exact_public = rings[Ring.R0]
     effects = {ring: scores.effects() for ring, scores in rings.items()}
     body: dict[str, Any] = {
-        "experiment_id": plan.experiment_id,
-        "model_label": plan.model_label,
-        "edition_id": edition.edition_id,
-        "edition_kind": edition.kind,
-        "commitment_root": edition.commitment_root.hex(),
-        "certificates_digest": edition.certificates_digest.hex(),
+        "experiment_id": head.experiment_id,
+        "model_label": head.model_label,
+        "edition_id": head.edition_id,
+        "edition_kind": head.edition_kind,
+        "commitment_root": head.commitment_root.hex(),
+        "certificates_digest": head.certificates_digest.hex(),
         "assurance_level": _ASSURANCE_LEVEL,
-        "plan_digest": plan.digest(),
-        "draw_count": plan.draw_count,
-        "bank_seed": str(plan.bank_seed),
-        "resample_count": plan.resample_count,
-        "bootstrap_seed": str(plan.bootstrap_seed),
+        "plan_digest": head.plan_digest,
+        "draw_count": head.draw_count,
+        "bank_seed": str(head.bank_seed),
+        "resample_count": head.resample_count,
+        "bootstrap_seed": str(head.bootstrap_seed),
         "confidence": 1 - _ALPHA,
-        "banks": {bank.bank_id: answers_digest(answers[bank.bank_id]).hex() for bank in experiment.banks},
+        "banks": {bank.bank_id: bank.answers_digest.hex() for bank in experiment.banks},
         "totals": exact_public.totals(),
         "effects": [_effect(effect) for effect in effects[Ring.R0]],
     }
-    others = [ring for ring in plan.rings if ring is not Ring.R0]
+    others = [ring for ring in head.rings if ring is not Ring.R0]
     if others:
         body["transfers"] = [
             {
@@ -112,39 +85,40 @@ def analyze(
         ]
     return statement(
         Predicate.DISCLOSURE,
-        subject=f"experiments/{plan.experiment_id}",
-        digest=bytes.fromhex(plan.digest()),
+        subject=f"experiments/{head.experiment_id}",
+        digest=bytes.fromhex(head.plan_digest),
         predicate=body,
     )
 
 
 def _tally(
-    answers: Iterable[Answer], families: Mapping[str, Family], associations: Mapping[str, Association]
+    bank: SealedBank, families: Sequence[FamilyCell], draw_count: int, associations: Mapping[str, Association]
 ) -> _Tally:
-    correct = dict.fromkeys(families, 0)
-    valid = dict.fromkeys(families, 0)
-    for answer in answers:
-        choice = choice_index(answer.text, families[answer.family_id].candidates)
-        valid[answer.family_id] += choice is not None
-        correct[answer.family_id] += associations[answer.family_id].is_correct(choice)
+    correct, valid = {}, {}
+    for place, family in enumerate(families):
+        choices = bank.choices[place * draw_count : (place + 1) * draw_count]
+        association = associations[family.family_id]
+        correct[family.family_id] = sum(map(association.is_correct, choices))
+        valid[family.family_id] = draw_count - choices.count(NO_CHOICE)
     return _Tally(correct, valid)
 
 
 class _RingScores:
     """The banks of one ring, counted."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        ring: Ring,
-        families: Mapping[Condition, Sequence[Family]],
-        tallies: Mapping[str, _Tally],
-    ) -> None:
-        self._plan = experiment.plan
+    def __init__(self, experiment: SealedExperiment, ring: Ring, associations: Mapping[str, Association]) -> None:
+        self._head = experiment.head
         self._domains = sorted({bank.domain for bank in experiment.banks})
-        self._families = families
+        self._families = experiment.families
         self._tallies = {
-            (bank.domain, bank.state): tallies[bank.bank_id] for bank in experiment.banks if bank.ring is ring
+            (bank.domain, bank.state): _tally(
+                bank,
+                [family for family in experiment.families if family.domain is bank.domain],
+                experiment.head.draw_count,
+                associations,
+            )
+            for bank in experiment.banks
+            if bank.ring is ring
         }
 
     def totals(self) -> list[dict[str, str | int]]:
@@ -169,18 +143,20 @@ class _RingScores:
             yield _Effect(
                 domain=label,
                 registered=difference_in_differences(
-                    c0, c2, n_resamples=self._plan.resample_count, seed=self._plan.bootstrap_seed, alpha=_ALPHA
+                    c0, c2, n_resamples=self._head.resample_count, seed=self._head.bootstrap_seed, alpha=_ALPHA
                 ),
                 exact=difference_in_differences(c0, c2, method="exact", alpha=_ALPHA),
             )
 
     def _ids(self, domain: Domain, condition: Condition) -> list[str]:
-        return [family.family_id for family in self._families[condition] if family.domain is domain]
+        return [
+            family.family_id for family in self._families if family.domain is domain and family.condition is condition
+        ]
 
     def _outcomes(self, domain: Domain, condition: Condition) -> Outcomes:
         ids = self._ids(domain, condition)
         base, adapted = (self._tallies[domain, state].correct for state in ModelState)
-        return Outcomes([base[each] for each in ids], [adapted[each] for each in ids], self._plan.draw_count, ids)
+        return Outcomes([base[each] for each in ids], [adapted[each] for each in ids], self._head.draw_count, ids)
 
     def _total(self, domain: Domain, condition: Condition, state: ModelState) -> dict[str, str | int]:
         ids = self._ids(domain, condition)
@@ -190,7 +166,7 @@ class _RingScores:
             "condition": condition.value,
             "state": state.value,
             "family_count": len(ids),
-            "draw_count": len(ids) * self._plan.draw_count,
+            "draw_count": len(ids) * self._head.draw_count,
             "correct_count": sum(tally.correct[each] for each in ids),
             "valid_count": sum(tally.valid[each] for each in ids),
         }

@@ -6,7 +6,6 @@ Source: DESIGN of certificates: a stranger with the seeds can prove each again.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +30,6 @@ class Certified:
     attempt: int
     accepted: Accepted
     payload: bytes
-    payload_digest: bytes
     signature: bytes
 
 
@@ -75,7 +73,11 @@ class Certifier:
             "shape_digest": request.shape_digest,
             "rings": {form.public.ring.value: _ring_body(form, construction.nonce) for form in construction.forms},
             "truth_commitment": truth_leaf(
-                edition_id=request.edition_id, family=family, truth=construction.truth, nonce=construction.nonce
+                edition_id=request.edition_id,
+                family_id=family.family_id,
+                key=family.key,
+                truth=construction.truth,
+                nonce=construction.nonce,
             ).hex(),
             "fixture_count": request.shape.fixture_count,
             "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
@@ -92,7 +94,6 @@ class Certifier:
             attempt=attempt,
             accepted=accepted,
             payload=payload,
-            payload_digest=hashlib.sha256(payload).digest(),
             signature=self._signer.sign_statement(payload),
         )
 

@@ -19,11 +19,12 @@ from leakscale.v1 import (
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import PAGE_SIZE_MAX
+from leakscale_server.registry.disclosures import Released
 from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate
 from leakscale_server.registry.experiments import Bank, Experiment, ExperimentPlan, Receipt
 from leakscale_server.registry.grants import Grant
 from leakscale_server.registry.names import child, parse
-from leakscale_server.scorer.scorer import CertificationOutcome, Released
+from leakscale_server.stages.editions import CertificationOutcome
 
 __all__ = [
     "decode_answers",

@@ -15,9 +15,9 @@ from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import FAMILIES_PER_PAGE
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import parse
-from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
+from leakscale_server.stages.editions import EditionStages
 
 __all__ = ["CertificationService", "EditionService"]
 
@@ -25,17 +25,15 @@ __all__ = ["CertificationService", "EditionService"]
 class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     """Drafts, frozen editions and their public families."""
 
-    def __init__(self, editions: EditionRegistry, scorer: Scorer) -> None:
+    def __init__(self, editions: EditionRegistry, stages: EditionStages) -> None:
         self._editions = editions
-        self._scorer = scorer
+        self._stages = stages
 
     def CreateEdition(  # noqa: N802
         self, request: edition_service_pb2.CreateEditionRequest, call: Call
     ) -> edition_service_pb2.CreateEditionResponse:
         """Open a draft."""
-        edition = self._scorer.create_edition(
-            codec.decode_draft(request), practice_private_seed=request.practice_private_seed
-        )
+        edition = self._stages.create(codec.decode_draft(request), practice_private_seed=request.practice_private_seed)
         return edition_service_pb2.CreateEditionResponse(edition=codec.encode_edition(edition))
 
     def GetEdition(  # noqa: N802
@@ -63,7 +61,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.FreezeEditionResponse:
         """Make a fully certified draft immutable."""
         (edition_id,) = parse(request.name, "editions")
-        edition = self._scorer.freeze(self._editions.get(edition_id))
+        edition = self._stages.freeze(self._editions.get(edition_id))
         return edition_service_pb2.FreezeEditionResponse(edition=codec.encode_edition(edition))
 
     def ListFamilies(  # noqa: N802
@@ -84,9 +82,9 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
 class CertificationService(certification_service_pb2_grpc.CertificationServiceServicer):
     """Proof of families."""
 
-    def __init__(self, editions: EditionRegistry, scorer: Scorer) -> None:
+    def __init__(self, editions: EditionRegistry, stages: EditionStages) -> None:
         self._editions = editions
-        self._scorer = scorer
+        self._stages = stages
 
     def CertifyFamilies(  # noqa: N802
         self,
@@ -99,7 +97,7 @@ class CertificationService(certification_service_pb2_grpc.CertificationServiceSe
             return
         (edition_id,) = parse(first.edition, "editions", field="edition")
         edition = self._editions.get(edition_id)
-        for outcome in self._scorer.certify(_slots(first, request_iterator, edition)):
+        for outcome in self._stages.certify(_slots(first, request_iterator, edition)):
             yield codec.encode_certification(edition_id, outcome)
 
 

@@ -15,9 +15,9 @@ from leakscale.v1 import (
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.names import parse
-from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
+from leakscale_server.stages.disclosing import Disclosing
 
 __all__ = ["BankService", "ExperimentService"]
 
@@ -25,9 +25,9 @@ __all__ = ["BankService", "ExperimentService"]
 class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
     """Registered experiments and their one disclosure."""
 
-    def __init__(self, experiments: ExperimentRegistry, scorer: Scorer, *, public_key: bytes) -> None:
+    def __init__(self, experiments: ExperimentRegistry, disclosing: Disclosing, *, public_key: bytes) -> None:
         self._experiments = experiments
-        self._scorer = scorer
+        self._disclosing = disclosing
         self._public_key = public_key
 
     def CreateExperiment(  # noqa: N802
@@ -50,7 +50,7 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
     ) -> experiment_service_pb2.DiscloseExperimentResponse:
         """Release the numbers once every bank is sealed."""
         (experiment_id,) = parse(request.name, "experiments")
-        released = self._scorer.disclose(experiment_id)
+        released = self._disclosing.disclose(experiment_id)
         disclosure = codec.encode_disclosure(experiment_id, released, public_key=self._public_key)
         return experiment_service_pb2.DiscloseExperimentResponse(disclosure=disclosure)
 

@@ -9,9 +9,9 @@ from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.registry.names import parse
-from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
+from leakscale_server.stages.exposure import Exposure
 
 __all__ = ["GrantService"]
 
@@ -19,10 +19,10 @@ __all__ = ["GrantService"]
 class GrantService(grant_service_pb2_grpc.GrantServiceServicer):
     """The one way by which an association leaves the server."""
 
-    def __init__(self, editions: EditionRegistry, grants: GrantRegistry, scorer: Scorer) -> None:
+    def __init__(self, editions: EditionRegistry, grants: GrantRegistry, exposure: Exposure) -> None:
         self._editions = editions
         self._grants = grants
-        self._scorer = scorer
+        self._exposure = exposure
 
     def CreateGrant(  # noqa: N802
         self, request: grant_service_pb2.CreateGrantRequest, call: Call
@@ -40,9 +40,7 @@ class GrantService(grant_service_pb2_grpc.GrantServiceServicer):
     ) -> Iterator[grant_service_pb2.RedeemGrantResponse]:
         """Stream the corpus of a grant."""
         edition_id, grant_id = parse(request.name, "editions", "grants")
-        edition = self._editions.get_frozen(edition_id)
-        grant = self._grants.redeem(grant_id, edition_id=edition_id, request_id=request.request_id)
-        records = self._scorer.corpus(edition, grant)
+        records = self._exposure.redeem(edition_id, grant_id, request_id=request.request_id)
         for start in range(0, len(records), RECORDS_PER_MESSAGE):
             chunk = records[start : start + RECORDS_PER_MESSAGE]
             yield grant_service_pb2.RedeemGrantResponse(records=[codec.encode_record(record) for record in chunk])

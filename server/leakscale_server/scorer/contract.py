@@ -1,0 +1,198 @@
+"""What the scorer is asked and what it answers: values alone, so that either side may be another process.
+
+A call brings everything public that it needs; the scorer adds what lies in its vault. No answer has a field that could
+hold an association, a fixture or a utility, but for the corpus of a redeemed grant.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from leakscale.models import Condition, Domain, Family, ModelState, Ring, TrainingRecord
+from leakscale_server.core.building.families import FamilySlot
+from leakscale_server.core.judging.rejections import Rejection
+
+__all__ = [
+    "NO_CHOICE",
+    "CorpusOrder",
+    "ExperimentHead",
+    "FamilyCell",
+    "FamilyOrder",
+    "FamilyOutcome",
+    "SandboxFacts",
+    "Scoring",
+    "SealedBank",
+    "SealedExperiment",
+    "SeedState",
+    "ShapeText",
+    "SignedPayload",
+]
+
+NO_CHOICE: Final = 255
+"""In `SealedBank.choices`: an answer outside the four exact strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxFacts:
+    """What runs candidates."""
+
+    backend: str
+    notice: str
+    """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
+    image_digest: str
+    lane_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeText:
+    """A shape as its author wrote it."""
+
+    source: str
+    """Name of the file, for messages."""
+    toml: str
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyOrder:
+    """One family to certify."""
+
+    edition_id: str
+    shape: ShapeText
+    slot: FamilySlot
+    families_per_cell: int
+    public_seed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SignedPayload:
+    """Canonical JSON with the server's signature."""
+
+    payload: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyOutcome:
+    """How one family fared, with nothing that says which candidate is right."""
+
+    family_id: str
+    certificate: SignedPayload | None
+    rejection: Rejection | None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusOrder:
+    """The corpus of a redeemed grant."""
+
+    edition_id: str
+    shapes: tuple[ShapeText, ...]
+    public_seed: bytes
+    families: tuple[Family, ...]
+    """Every family of the edition in R0. Which of them are exposed is for the vault to say."""
+    preservation_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyCell:
+    """A family and where its outcomes are counted."""
+
+    family_id: str
+    domain: Domain
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class SealedBank:
+    """The answers of one bank, read against the public candidates."""
+
+    bank_id: str
+    domain: Domain
+    state: ModelState
+    ring: Ring
+    answers_digest: bytes
+    choices: bytes
+    """One byte a case, in the order of (family id, draw): the display index chosen, or `NO_CHOICE`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentHead:
+    """What a disclosure repeats of the registered experiment."""
+
+    experiment_id: str
+    model_label: str
+    edition_id: str
+    edition_kind: str
+    commitment_root: bytes
+    certificates_digest: bytes
+    plan_digest: str
+    draw_count: int
+    bank_seed: int
+    resample_count: int
+    bootstrap_seed: int
+    rings: tuple[Ring, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedExperiment:
+    """An experiment whose banks are all sealed."""
+
+    head: ExperimentHead
+    families: tuple[FamilyCell, ...]
+    """In the order of their ids."""
+    banks: tuple[SealedBank, ...]
+
+
+class SeedState(enum.StrEnum):
+    """What became of a private seed that was offered."""
+
+    STANDS = "STANDS"
+    """It is the edition's."""
+    DIFFERS = "DIFFERS"
+    """The edition has another one, which stays."""
+
+
+class Scoring(Protocol):
+    """What only the holder of the vault can do. Safe to use from several threads."""
+
+    @property
+    def sandbox(self) -> SandboxFacts:
+        """Tell what runs candidates."""
+
+    def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
+        """Fix the private seed of an edition, once.
+
+        Args:
+            practice_seed: 32 bytes that the author chose; empty for 256 fresh bits, or for those drawn before.
+        """
+
+    def certify(self, order: FamilyOrder) -> FamilyOutcome:
+        """Prove one family, and keep its association before its certificate is answered.
+
+        Raises:
+            SandboxUnusable: If a sandbox failed after its retries. That is no verdict on the family.
+            IntegrityFailure: If the edition has no private seed.
+        """
+
+    def commit(self, edition_id: str, family_ids: tuple[str, ...]) -> bytes:
+        """Return the Merkle root over the commitments to the associations of these families, in this order.
+
+        Raises:
+            IntegrityFailure: If the vault holds no association of one of them.
+        """
+
+    def corpus(self, order: CorpusOrder) -> list[TrainingRecord]:
+        """Write the corpus of a redeemed grant, in the order of record ids.
+
+        Raises:
+            IntegrityFailure: If the vault holds no association of one of the families.
+            Internal: If the key of a C0 family occurs in it; nothing leaves then.
+        """
+
+    def disclose(self, experiment: SealedExperiment) -> SignedPayload:
+        """Score every bank, estimate the effects, and sign the numbers that leave.
+
+        Raises:
+            IntegrityFailure: If the vault lacks an association, or knows a family under another condition.
+        """
