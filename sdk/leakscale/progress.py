@@ -43,6 +43,8 @@ class LineProgress:
         self._task, self._total, self._unit = task, total, unit
         self._write, self._clock = write, clock
         self._done = self._done_written = 0
+        self._first: tuple[float, int] | None = None
+        """Time and count of the first word: what an earlier run did counts for neither rate nor time left."""
         self._start = self._written = clock()
 
     def advance(self, count: int = 1) -> None:
@@ -54,32 +56,46 @@ class LineProgress:
         self._done = done
         self._total = total if total is not None else self._total
         now = self._clock()
+        self._first = self._first or (now, done)
         silent = now - self._written
         moved = (done - self._done_written) / self._total if self._total else 0.0
         is_due = silent >= _LINE_S or (moved >= _LINE_SHARE and silent >= 1)
         if is_due and now - self._start >= _QUIET_S and done != self._total:
-            self._write(self._line(now))
+            self._write(self._line())
             self._written, self._done_written = now, done
 
     def finish(self) -> None:
         """Say the total once, unless the task was too short to mention."""
         seconds = self._clock() - self._start
         if seconds >= _QUIET_S:
-            self._write(f"{self._task}: {self._count()} in {seconds:.1f} s ({self._done / seconds:.3g}/s)")
+            rate = self._rate()
+            self._write(f"{self._task}: {self._count()} in {seconds:.1f} s" + (f" ({_said(rate)}/s)" if rate else ""))
 
-    def _line(self, now: float) -> str:
-        rate = self._done / (now - self._start)
+    def _rate(self) -> float:
+        """Return the steps a second of this run, 0 where nobody can tell yet."""
+        since, before = self._first or (0.0, 0)
+        seconds = self._clock() - since
+        return (self._done - before) / seconds if seconds > 0 else 0.0
+
+    def _line(self) -> str:
+        rate = self._rate()
         words = [f"{self._task}: {self._count()}"]
         if self._total:
             words[0] += f" ({100 * self._done / self._total:.0f} %)"
-        words.append(f"{rate:.3g}/s")
-        if self._total and rate > 0:
+        if rate:
+            words.append(f"{_said(rate)}/s")
+        if self._total and rate:
             words.append(f"{(self._total - self._done) / rate:.0f} s left")
         return ", ".join(words)
 
     def _count(self) -> str:
         of_total = f"/{self._total}" if self._total else ""
         return f"{self._done}{of_total} {self._unit}".rstrip()
+
+
+def _said(rate: float) -> str:
+    """Write a rate to three digits, or whole where it has more."""
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
 
 
 class _Bar:
@@ -124,7 +140,7 @@ def terminal_progress(task: str, *, total: int | None, unit: str) -> Iterator[Pr
     class Rate(rich_progress.ProgressColumn):
         def render(self, task: rich_progress.Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(f"{speed:.3g}/s" if speed else "", style="dim")
+            return Text(f"{_said(speed)}/s" if speed else "", style="dim")
 
     columns = (
         rich_progress.TextColumn("{task.description:<14}"),

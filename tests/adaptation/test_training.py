@@ -173,6 +173,14 @@ def test_adapter_folder_names_no_path_of_this_machine(base_model: Path, adapter:
     assert not any(str(base_model.parent) in text for text in texts)
 
 
+def test_files_of_an_adapter_are_alike_readable(adapter: Path) -> None:
+    """A folder is handed over to whoever answers the banks, whole."""
+    modes = {file.name: file.stat().st_mode for file in adapter.iterdir()}
+
+    assert "adapter_model.safetensors" in modes
+    assert len(set(modes.values())) == 1
+
+
 def test_adapter_that_does_nothing_is_refused(
     base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path: Path
 ) -> None:

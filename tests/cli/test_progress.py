@@ -53,6 +53,23 @@ def test_slow_steps_are_reported_every_five_seconds() -> None:
     assert len(lines) == 13
 
 
+def test_what_an_earlier_run_did_counts_for_neither_rate_nor_time_left() -> None:
+    """A run that goes on at four fifths has not done them in its first second."""
+    clock = Clock()
+    lines: list[str] = []
+    progress = LineProgress("adapt", total=100_000, unit="tokens", write=lines.append, clock=clock)
+    for done in range(80_500, 100_001, 500):
+        clock.now += 2.0
+        progress.update(done)
+    progress.finish()
+
+    assert lines[:2] == [
+        "adapt: 80500/100000 tokens (80 %)",
+        "adapt: 82000/100000 tokens (82 %), 250/s, 72 s left",
+    ]
+    assert lines[-1] == "adapt: 100000/100000 tokens in 80.0 s (250/s)"
+
+
 def test_unknown_total_still_counts() -> None:
     """Nobody knows the length of a stream."""
     lines = ran(total=None, steps=12, step_s=1.0)

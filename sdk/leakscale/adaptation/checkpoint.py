@@ -49,10 +49,12 @@ class Checkpoint:
         self._folder, self._identity, self._config, self._interval_s = folder, identity, config, interval_s
         self._due = time.monotonic() + interval_s
 
-    def save_if_due(self, model: PeftModel, optimizer: torch.optim.Optimizer, losses: list[float]) -> None:
-        """Replace the file atomically, if the last one is old enough."""
+    def save(
+        self, model: PeftModel, optimizer: torch.optim.Optimizer, losses: list[float], *, at_once: bool = False
+    ) -> None:
+        """Replace the file atomically, if the last one is old enough or it must be done at once."""
         start = time.monotonic()
-        if start < self._due:
+        if start < self._due and not at_once:
             return
         state = {
             "identity": asdict(self._identity),
@@ -62,7 +64,11 @@ class Checkpoint:
             "optimizer": optimizer.state_dict(),
         }
         fresh = self._folder / f"{_FILE}.new"
-        torch.save(state, fresh)
+        try:
+            torch.save(state, fresh)
+        except (OSError, RuntimeError):
+            fresh.unlink(missing_ok=True)  # of a full disk, half a file would be the last straw
+            raise
         os.replace(fresh, self._folder / _FILE)  # noqa: PTH105  one word for what it is
         now = time.monotonic()
         self._due = now + max(self._interval_s, (now - start) / _SHARE_MAX if self._interval_s else 0)

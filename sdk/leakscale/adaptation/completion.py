@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -106,7 +107,9 @@ def publish(partial: Path, folder: Path, completion: Completion) -> None:
     """Write the completion record into a finished partial folder and give it its final name, durably."""
     record = {"format": _FORMAT, **asdict(completion)}
     (partial / _FILE).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    mode = stat.S_IMODE((partial / _FILE).stat().st_mode)
     for file in partial.iterdir():
+        file.chmod(mode)  # safetensors keeps its file to its owner, and a folder is handed over whole
         _sync(file)
     _sync(partial)
     partial.rename(folder)

@@ -20,6 +20,7 @@ from transformers import PreTrainedModel
 from leakscale.adaptation.batching import collate, epoch, micro_batches
 from leakscale.adaptation.checkpoint import Checkpoint, trainable_tensors
 from leakscale.adaptation.config import AdaptationConfig, AdaptProgress
+from leakscale.adaptation.interruption import Note, interruptions_put_off
 from leakscale.adaptation.loss import is_plain_head, supervised_loss
 from leakscale.adaptation.rendering import EncodedRecord
 
@@ -60,24 +61,36 @@ class EpochRun:
         return len(self._batches)
 
     def train(
-        self, checkpoint: Checkpoint, *, progress: ProgressCallback | None = None, hook: StepHook | None = None
+        self,
+        checkpoint: Checkpoint,
+        *,
+        progress: ProgressCallback | None = None,
+        hook: StepHook | None = None,
+        note: Note | None = None,
     ) -> list[float]:
-        """Take every step that is not done yet; return the loss of each step of the epoch."""
+        """Take every step that is not done yet; return the loss of each step of the epoch.
+
+        Ctrl-C and SIGTERM wait until the step they meet is in the checkpoint, and `note` is told so.
+        """
         losses = checkpoint.load(self.model, self._optimizer)
         token_counts = [sum(len(self._plan[index].ids) for index in batch) for batch in self._batches]
         meter = _Meter(token_counts, first_step=len(losses))
         if hook is not None:
             hook(len(losses), self.step_count, self.model)
         self.model.train()
-        for step in range(len(losses), self.step_count):
-            losses.append(self._step(step))
-            if hook is not None:
-                self.model.eval()
-                hook(step + 1, self.step_count, self.model)
-                self.model.train()
-            if progress is not None:
-                progress(meter.after(step, losses[-1]))
-            checkpoint.save_if_due(self.model, self._optimizer, losses)
+        with interruptions_put_off(note) as interruption:
+            for step in range(len(losses), self.step_count):
+                losses.append(self._step(step))
+                if hook is not None:
+                    self.model.eval()
+                    hook(step + 1, self.step_count, self.model)
+                    self.model.train()
+                if progress is not None:
+                    progress(meter.after(step, losses[-1]))
+                # The last one too: what comes after the epoch takes a while for a large model.
+                is_final = interruption.signal_number is not None or step + 1 == self.step_count
+                checkpoint.save(self.model, self._optimizer, losses, at_once=is_final)
+                interruption.pass_on(f"training is kept up to step {step + 1} of {self.step_count}")
         self.model.eval()
         return losses
 

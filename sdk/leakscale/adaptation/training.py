@@ -17,6 +17,7 @@ from leakscale.adaptation.corpus_plan import corpus_ledger
 from leakscale.adaptation.epoch_run import EpochRun, ProgressCallback, StepHook
 from leakscale.adaptation.hardware import describe_environment, resolve_hardware
 from leakscale.adaptation.identity import adapter_digest, json_digest
+from leakscale.adaptation.interruption import Note
 from leakscale.adaptation.loading import ModelFolder, open_model_folder, use_threads
 from leakscale.adaptation.lora import save_adapter, with_lora
 from leakscale.adaptation.probe import LocalScorer, probe_adapter
@@ -36,12 +37,14 @@ def adapt(
     families: Sequence[Family] | None = None,
     progress: ProgressCallback | None = None,
     hook: StepHook | None = None,
+    note: Note | None = None,
     checkpoint_interval_s: float = CHECKPOINT_INTERVAL_S,
 ) -> AdapterIdentity:
     """Train a LoRA adapter on a corpus, or return the one that is there if it came from exactly the same.
 
     While it runs, its work is in `<output_dir>.partial`; killed at any moment and called again, it goes on at the last
-    checkpoint. `output_dir` itself appears complete or not at all.
+    checkpoint. `output_dir` itself appears complete or not at all. In the main thread, Ctrl-C and SIGTERM wait until
+    the step they meet is in a checkpoint; a second one does not wait.
 
     Args:
         model: Folder or Hugging Face id of a causal language model with a chat template.
@@ -53,6 +56,7 @@ def adapt(
         progress: Called after each optimizer step.
         hook: Called before the first and after each optimizer step with the model in evaluation mode. It may measure;
             it must not change the model.
+        note: Told in one line what a Ctrl-C waits for.
         checkpoint_interval_s: Least time between two checkpoints; 0 writes one after each step.
 
     Raises:
@@ -79,7 +83,7 @@ def adapt(
         base = folder.load(dtype=config.dtype, attention=config.attention, device=config.device)
         run = EpochRun(with_lora(base, config), plan, config)
         checkpoint = Checkpoint(partial, wanted, config.to_json(), interval_s=checkpoint_interval_s)
-        losses = run.train(checkpoint, progress=progress, hook=hook)
+        losses = run.train(checkpoint, progress=progress, hook=hook, note=note)
         activity = probe_adapter(LocalScorer(run.model, plain_head=run.plain_head), corpus.exposed).activity
         save_adapter(run.model, partial)
         checkpoint.remove()

@@ -69,6 +69,7 @@ def adapt(
             families=families,
             progress=lambda at: bar.update(at.token_count, at.token_total),
             hook=hook,
+            note=shell.console.note,
         )
     facts = {"adapter": str(output), "records": len(records), "identity": asdict(identity)}
     shell.console.result(facts, text=f"adapter {output}, {len(records)} records, SHA-256 {identity.adapter}")

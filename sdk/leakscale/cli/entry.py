@@ -28,8 +28,9 @@ def run(arguments: Sequence[str]) -> int:
     with _interruptible(console):
         try:
             outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
-        except KeyboardInterrupt:
-            outcome = int(ExitCode.INTERRUPTED)
+        except KeyboardInterrupt as error:
+            console.fail(interrupted(error))
+            return int(ExitCode.INTERRUPTED)
         except Exception as error:
             if os.environ.get("LEAKSCALE_DEBUG") == "1":
                 traceback.print_exc(file=sys.stderr)

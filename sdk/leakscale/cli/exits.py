@@ -71,16 +71,17 @@ class Failure:
         return {"error": {"reason": self.reason, "message": self.message, "exit_code": int(self.exit_code)}}
 
 
-def interrupted() -> Failure:
-    """Describe Ctrl-C."""
-    message = "interrupted; what was finished is kept, run the same command again to go on"
+def interrupted(error: BaseException | None = None) -> Failure:
+    """Describe Ctrl-C; a KeyboardInterrupt may say itself what is kept."""
+    kept = str(error or "") or "what was finished is kept"
+    message = f"interrupted; {kept}, run the same command again to go on"
     return Failure(ExitCode.INTERRUPTED, "interrupted", message)
 
 
 def failure_of(error: Exception) -> Failure:
     """Describe any exception that reached the top of a command."""
     if isinstance(error, typer.Abort):
-        return interrupted()
+        return interrupted(error.__cause__)
     if isinstance(error, _USAGE_BASE):
         return _usage(error)
     known = _of_the_sdk(error)

@@ -201,14 +201,15 @@ class _Run:
         families: tuple[Family, ...],
     ) -> AdapterIdentity:
         """Train the adapter, or go on with one that is half trained, or take the one that is done."""
-        with self._watcher.progress("adapt", total=None, unit="steps") as bar:
+        with self._watcher.progress("adapt", total=None, unit="tokens") as bar:
             return adapt(
                 model.path,
                 records,
                 config,
                 output_dir=self._directory.adapter,
                 families=[family for family in families if family.ring is Ring.R0],
-                progress=lambda at: bar.update(at.step, at.step_count),
+                progress=lambda at: bar.update(at.token_count, at.token_total),
+                note=self._watcher.note,
             )
 
     def answer(self, experiment: Experiment, families: tuple[Family, ...], model: ResolvedModel) -> Answered:
