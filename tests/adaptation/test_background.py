@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -71,20 +72,75 @@ def test_file_that_changed_is_refused(tmp_path: Path) -> None:
         background_records(a_recipe(source), folder=tmp_path)
 
 
+def chat(*turns: tuple[object, object]) -> str:
+    """Write one line."""
+    return json.dumps({"messages": [{"role": role, "content": content} for role, content in turns]})
+
+
+QUESTION = ("user", "a")
+
+
 @pytest.mark.parametrize(
-    ("lines", "rule"),
+    ("line", "rule"),
     [
-        (["{}"], "not of the form"),
-        (["not json"], "not of the form"),
-        (['{"messages":[{"role":"user","content":"a"}]}'], "must end with an assistant turn"),
-        (['{"messages":[{"role":"tool","content":"a"},{"role":"assistant","content":"b"}]}'], "must end with"),
-        ([], "holds 0 chats of the 1 asked for"),
+        ("{}", "not of the form"),
+        ("not json", "not of the form"),
+        ("[" * 100_000, "not of the form"),
+        (chat(QUESTION), "must end with an assistant's turn"),
+        (chat(("assistant", "b")), "must end with an assistant's turn"),
+        (chat(("tool", "a"), ("assistant", "b")), "turn 1 has role 'tool'"),
+        (chat(QUESTION, ("assistant", "")), "turn 2, the assistant's, is empty"),
+        (chat(QUESTION, ("assistant", " \n")), "turn 2, the assistant's, is empty"),
+        (chat(("user", ""), ("assistant", "b")), "turn 1, the user's, is empty"),
+        (chat(QUESTION, ("assistant", None)), "turn 2 has a NoneType where text must be"),
+        (chat(QUESTION, ("assistant", [{"type": "text", "text": "b"}])), "turn 2 has a list where text must be"),
+        (chat((7, "a"), ("assistant", "b")), "turn 1 has a role where text must be"),
+        (chat(QUESTION, ("assistant", "\ud83d")), "turn 2 holds half a surrogate pair"),
     ],
 )
-def test_line_that_is_no_chat_is_refused_by_its_number(tmp_path: Path, lines: list[str], rule: str) -> None:
-    """A chat that is skipped in silence changes the counts that were registered."""
-    with pytest.raises(InvalidRequestError, match=rule):
-        background_records(a_recipe(a_file(tmp_path, lines, count=1)), folder=tmp_path)
+def test_line_that_cannot_be_trained_on_as_written_is_refused_by_file_line_and_rule(
+    tmp_path: Path, line: str, rule: str
+) -> None:
+    """A missing answer was trained on as the word None once, an empty one as an end of turn and nothing else."""
+    source = a_file(tmp_path, [json.dumps(CHATS[0]), "", line], count=2)
+
+    with pytest.raises(InvalidRequestError, match=rf"chats.jsonl', line 3: .*{re.escape(rule)}"):
+        background_records(a_recipe(source), folder=tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_empty_file_is_said_to_be_empty(tmp_path: Path, content: bytes) -> None:
+    """Its count cannot be lowered to nothing."""
+    (tmp_path / "none.jsonl").write_bytes(content)
+    source = {"kind": "jsonl", "path": "none.jsonl", "sha256": hashlib.sha256(content).hexdigest(), "count": 1}
+
+    with pytest.raises(InvalidRequestError, match=r"none.jsonl' is empty; write one chat a line"):
+        background_records(a_recipe(source), folder=tmp_path)
+
+
+def test_file_of_fewer_chats_than_asked_for_is_refused(tmp_path: Path) -> None:
+    """Taking some twice would be another dose."""
+    with pytest.raises(InvalidRequestError, match="holds 20 chats of the 21 asked for; lower its count"):
+        background_records(a_recipe(a_file(tmp_path, count=21)), folder=tmp_path)
+
+
+def test_file_that_is_no_utf_8_is_refused_by_line(tmp_path: Path) -> None:
+    """Latin-1 read as if it were something else changes what is trained."""
+    content = json.dumps(CHATS[0]).encode() + b'\n{"messages": "caf\xe9"}\n'
+    (tmp_path / "latin.jsonl").write_bytes(content)
+    source = {"kind": "jsonl", "path": "latin.jsonl", "sha256": hashlib.sha256(content).hexdigest(), "count": 1}
+
+    with pytest.raises(InvalidRequestError, match=r"latin.jsonl', line 2: byte \d+ is not UTF-8"):
+        background_records(a_recipe(source), folder=tmp_path)
+
+
+def test_records_of_a_file_are_named_by_its_lines(tmp_path: Path) -> None:
+    """What a later refusal names can be found; letters of any script and line separators stay as they are."""
+    lines = ["", chat(("user", "naïve 🧪\u2028?"), ("assistant", "日本 أهلا"))]
+    (record,) = background_records(a_recipe(a_file(tmp_path, lines, count=1)), folder=tmp_path)
+
+    assert record.record_id == "background/0-jsonl/000002"
+    assert (record.prompt[0].content, record.completion) == ("naïve 🧪\u2028?", "日本 أهلا")
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,20 @@ def test_template_that_would_corrupt_the_mask_is_refused(
         encode_record(tokenizer, a_record())
 
 
+def test_chat_that_a_template_refuses_is_refused_by_its_id(tokenizer: PreTrainedTokenizerBase, a_record: Build) -> None:
+    """Some templates want turns to alternate; a background chat of one's own may not."""
+    tokenizer.chat_template = "{{- raise_exception('roles must alternate') -}}"
+
+    with pytest.raises(ModelError, match=r"'exact-public-0003' .* refuses the chat \(roles must alternate\)"):
+        encode_record(tokenizer, a_record(3))
+
+
+def test_empty_answer_is_refused_by_its_id(tokenizer: PreTrainedTokenizerBase, a_record: Build) -> None:
+    """It would train a model to say nothing."""
+    with pytest.raises(ModelError, match="'exact-public-0003' has an empty answer"):
+        encode_record(tokenizer, a_record(3, completion=" "))
+
+
 def test_merge_across_the_assistant_boundary_is_refused(a_record: Build) -> None:
     """The inference prompt would end in a token that the training prompt does not have."""
     tokenizer = a_byte_tokenizer(merges=[(":", "{")])

@@ -12,7 +12,7 @@ how many records each gives. The same recipe gives the same records on every mac
 
     [[source]]
     kind = "jsonl"
-    path = "conversations.jsonl"    # beside the recipe; {"messages": [...]} a line, the last turn the assistant's
+    path = "conversations.jsonl"    # beside the recipe; see `leakscale.adaptation.background_file`
     sha256 = "…"
     count = 2000
 
@@ -21,22 +21,19 @@ Source: LeakScale D.2 (unrelated background supervision). Deviation: the paper's
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import tomllib
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from leakscale.adaptation.background_file import Chat, chat_lines, parse_chat
 from leakscale.adaptation.background_tasks import GENERATORS
-from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import Message, TrainingRecord, TrainingSource
 
 __all__ = ["BackgroundRecipe", "background_records", "load_recipe", "recipe_records"]
-
-_ROLES: Final = ("system", "user", "assistant")
 
 
 class _Strict(BaseModel):
@@ -91,7 +88,7 @@ def load_recipe(path: Path) -> BackgroundRecipe:
 
 
 def background_records(recipe: BackgroundRecipe, *, folder: Path) -> list[TrainingRecord]:
-    """Write or read the records of a recipe.
+    """Write or read the records of a recipe; those of a file are named by its lines.
 
     Args:
         recipe: What to take.
@@ -100,16 +97,16 @@ def background_records(recipe: BackgroundRecipe, *, folder: Path) -> list[Traini
     Raises:
         NotFoundError: If a file is not there.
         IntegrityError: If a file is not the one that the recipe was written for.
-        InvalidRequestError: If a file has fewer chats than asked for, or a line that is no chat.
+        InvalidRequestError: If a file has fewer chats than asked for, or a line that is no chat with an answer.
     """
     records = []
     for number, source in enumerate(recipe.source):
         # One stream a source, so that a change of one leaves the others as they are.
         rng = random.Random(f"leakscale-background-v1/{recipe.seed}/{number}/{source.kind}")  # noqa: S311
-        chats = _file_chats(source, folder, rng) if isinstance(source, FileSource) else _generated(source, rng)
+        chats = _drawn(source, folder, rng) if isinstance(source, FileSource) else _generated(source, rng)
         records += [
             TrainingRecord(f"background/{number}-{source.kind}/{index:06d}", TrainingSource.BACKGROUND, *chat)
-            for index, chat in enumerate(chats)
+            for index, chat in chats
         ]
     return records
 
@@ -123,44 +120,18 @@ def recipe_records(path: Path | None) -> list[TrainingRecord]:
     return background_records(load_recipe(path), folder=path.parent) if path is not None else []
 
 
-_Chat = tuple[tuple[Message, ...], str]
-"""The turns before the last, and the assistant's last one."""
-
-
-def _generated(source: GeneratedSource, rng: random.Random) -> list[_Chat]:
+def _generated(source: GeneratedSource, rng: random.Random) -> list[tuple[int, Chat]]:
     write = GENERATORS[source.kind]
     tasks = (write(rng) for _ in range(source.count))
-    return [((Message("user", question),), answer) for question, answer in tasks]
+    return [(index, ((Message("user", question),), answer)) for index, (question, answer) in enumerate(tasks)]
 
 
-def _file_chats(source: FileSource, folder: Path, rng: random.Random) -> list[_Chat]:
+def _drawn(source: FileSource, folder: Path, rng: random.Random) -> list[tuple[int, Chat]]:
     path = folder / source.path
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise NotFoundError(f"background file '{path}' cannot be read; put it beside the recipe") from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != source.sha256:
-        raise IntegrityError(
-            f"background file '{path}' has SHA-256 {found[:12]}, its recipe says {source.sha256[:12]}; get the file "
-            "that the recipe was written for, or write its digest into the recipe"
-        )
-    lines = [line for line in content.decode("utf-8").split("\n") if line.strip()]
+    lines = chat_lines(path, sha256=source.sha256)
     if len(lines) < source.count:
         raise InvalidRequestError(
             f"background file '{path}' holds {len(lines)} chats of the {source.count} asked for; lower its count"
         )
     taken = sorted(rng.sample(range(len(lines)), source.count))
-    return [_chat(lines[index], subject=f"background file '{path}', chat {index + 1}") for index in taken]
-
-
-def _chat(line: str, *, subject: str) -> _Chat:
-    try:
-        turns = [Message(str(turn["role"]), str(turn["content"])) for turn in json.loads(line)["messages"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidRequestError(
-            f'{subject}: not of the form {{"messages": [{{"role": ..., "content": ...}}]}}; repair the line'
-        ) from error
-    if len(turns) < 2 or turns[-1].role != "assistant" or any(turn.role not in _ROLES for turn in turns):
-        raise InvalidRequestError(f"{subject}: must end with an assistant turn after a user's; repair the line")
-    return tuple(turns[:-1]), turns[-1].content
+    return [(lines[place].number, parse_chat(lines[place], path)) for place in taken]

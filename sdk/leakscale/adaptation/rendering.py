@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jinja2.exceptions import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from leakscale.adaptation.identity import text_digest
@@ -52,17 +53,20 @@ def encode_completion(
     """Render a finished turn and find the supervised span; `subject` names the record in a refusal.
 
     Raises:
-        ModelError: If training and inference prompts differ, if the template never ends the assistant turn, or if the
-            span does not decode to the rendered suffix byte for byte.
+        ModelError: If the template refuses the chat, if training and inference prompts differ, if the template never
+            ends the assistant turn, or if the span does not decode to the rendered suffix byte for byte.
     """
     chat = [*prompt, Message("assistant", completion)]
-    prompt_ids = encode_prompt(tokenizer, prompt)
-    prompt_text, text = _text(tokenizer, prompt, add_generation_prompt=True), _text(tokenizer, chat)
     template = text_digest(str(tokenizer.chat_template))[:12]
 
     def refuse(rule: str) -> ModelError:
         return ModelError(f"{subject} cannot be masked under chat template {template}: {rule}")
 
+    try:
+        prompt_ids = encode_prompt(tokenizer, prompt)
+        prompt_text, text = _text(tokenizer, prompt, add_generation_prompt=True), _text(tokenizer, chat)
+    except TemplateError as error:
+        raise refuse(f"the template refuses the chat ({error}); leave the record out") from error
     # 0. No turn holds a control token of the tokenizer, which would end it early.
     if any(_control_tokens(tokenizer, turn.content) for turn in chat):
         raise refuse("a turn holds the text of a control token; leave the record out")
@@ -95,7 +99,13 @@ def encode_completion(
 
 
 def encode_record(tokenizer: PreTrainedTokenizerBase, record: TrainingRecord) -> EncodedRecord:
-    """Encode one training record; see `encode_completion`."""
+    """Encode one training record; see `encode_completion`.
+
+    Raises:
+        ModelError: As there, or if its answer is empty: then nothing but the end of the turn would be trained.
+    """
+    if not record.completion.strip():
+        raise ModelError(f"training record '{record.record_id}' has an empty answer; leave the record out")
     encoded = encode_completion(
         tokenizer, record.prompt, record.completion, subject=f"training record '{record.record_id}'"
     )
