@@ -182,12 +182,27 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
             return REASONS.get(reason, ServerError)(status.message)
     code, details = error.code(), error.details()
     if code is grpc.StatusCode.UNAVAILABLE:
-        return UnavailableError(
-            f"no LeakScale server answers at {target}; start one with `leakscale server start` or check --server"
-        )
+        return UnavailableError(_unreachable(target, details or ""))
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (details or ""):
         return InvalidRequestError(f"server at {target}: one message is too large ({details}); send less in one call")
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
+
+
+def _unreachable(target: str, details: str) -> str:
+    """Say why no call gets through, by the words that gRPC has for a handshake that failed."""
+    if "WRONG_VERSION_NUMBER" in details:
+        return f"server at {target}: it speaks no TLS, and no token is sent in the clear; check --server, or drop --ca"
+    if "CERTIFICATE_VERIFY_FAILED" in details or "ostname" in details:
+        return (
+            f"server at {target}: its certificate is not trusted, or is for another name; pass --ca with the authority "
+            "that signed it, and a --server that the certificate names"
+        )
+    if "Socket closed" in details and "failed to connect" in details:
+        return (
+            f"server at {target}: it hangs up on us; if it speaks TLS, pass --ca, and --client-certificate with "
+            "--client-key where it asks for them"
+        )
+    return f"no LeakScale server answers at {target}; start one with `leakscale server start` or check --server"
 
 
 def _status_of(error: grpc.RpcError) -> Status | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.config import ConfigError, ServerConfig, TlsFiles
 from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
 from leakscale_server.token_cli import token_app
@@ -61,7 +61,7 @@ def run(
         Path | None, typer.Option(help="Registry, vault, signing key, token and editions live here.")
     ] = None,
     listen: Annotated[
-        str, typer.Option(help="host:port on loopback (port 0: a free one) or unix:PATH.")
+        str, typer.Option(help="host:port (port 0: a free one) or unix:PATH; off loopback with TLS only.")
     ] = DEFAULT_LISTEN,
     backend: Annotated[str, typer.Option(help="Sandbox: auto, docker or bubblewrap.")] = "auto",
     docker_runtime: Annotated[
@@ -72,6 +72,14 @@ def run(
         str, typer.Option(help="Ray cluster on whose nodes the sandboxes run, HOST:PORT or auto; needs --backend.")
     ] = "",
     cache_dir: Annotated[Path | None, typer.Option(help="Where sandbox images are kept.")] = None,
+    tls_certificate: Annotated[
+        Path | None,
+        typer.Option(help="PEM file: the certificate and those above it; read again when renewed."),
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM file: the certificate's private key.")] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="PEM file: clients must show a certificate of these authorities.")
+    ] = None,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
     called_as: Annotated[str, typer.Option(help="Command in whose place this one runs.", hidden=True)] = _NAME,
@@ -85,6 +93,7 @@ def run(
     from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
 
     config = ServerConfig(
+        tls=_tls_files(tls_certificate, tls_key, tls_client_ca),
         listen=listen,
         data_dir=data_dir,
         cache_dir=cache_dir or ServerConfig.default_cache_dir(),
@@ -98,6 +107,14 @@ def run(
     except (ConfigError, BackendUnavailable, SandboxFault, OSError, sqlite3.Error, ValueError) as error:
         sys.stderr.write(f"leakscale-server: {error}\n")
         raise typer.Exit(3) from error
+
+
+def _tls_files(certificate: Path | None, key: Path | None, client_ca: Path | None) -> TlsFiles | None:
+    if certificate is not None and key is not None:
+        return TlsFiles(certificate, key, client_ca)
+    if certificate is None and key is None and client_ca is None:
+        return None
+    raise typer.BadParameter("TLS takes --tls-certificate and --tls-key together", param_hint="--tls-certificate")
 
 
 def main() -> None:

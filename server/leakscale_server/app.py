@@ -14,7 +14,7 @@ from typing import Final
 
 import grpc
 import structlog
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 
 from leakscale.v1 import (
     bank_service_pb2_grpc,
@@ -25,11 +25,12 @@ from leakscale.v1 import (
     ledger_service_pb2_grpc,
     server_service_pb2_grpc,
 )
+from leakscale_server.certificates import server_credentials
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.listening import bind, new_server
 from leakscale_server.registry.disclosures import DisclosureRegistry
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
@@ -40,7 +41,6 @@ from leakscale_server.scorer.contract import Scoring
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
-from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
 from leakscale_server.services.server import ServerService
@@ -82,6 +82,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         BackendUnavailable: If this host cannot run the sandbox, or a limit of it does not bite.
     """
     config.check()
+    credentials = None if config.tls is None else server_credentials(config.tls)
     _make_cache(config.cache_dir)
     with ExitStack() as stack:
         _make_private(config.data_dir)
@@ -93,10 +94,10 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
         token = _load_token(config.data_dir / "token")
         identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
-        server, health_servicer = _grpc_server(config, executor, identify)
+        server, health_servicer = new_server(config, executor, identify)
         stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
         stack.callback(stages.close)
-        target = _bind(server, config.listen)
+        target = bind(server, config.listen, credentials=credentials)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
         running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice)
@@ -142,31 +143,6 @@ def _add_services(
     )
     bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
     return stages
-
-
-def _grpc_server(
-    config: ServerConfig, executor: ThreadPoolExecutor, identify: Identify
-) -> tuple[grpc.Server, health.HealthServicer]:
-    options = [
-        ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
-        ("grpc.so_reuseport", 0),
-        # The other half of the client's keepalive pair: pings every 30 s are welcome, with or without calls.
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-        ("grpc.keepalive_permit_without_calls", 1),
-    ]
-    gate = Gate(identify, stream_count_max=config.stream_count_max)
-    server = grpc.server(executor, interceptors=[gate], options=options)
-    health_servicer = health.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
-    return server, health_servicer
-
-
-def _bind(server: grpc.Server, listen: str) -> str:
-    try:
-        port = server.add_insecure_port(listen)
-    except RuntimeError as error:
-        raise ConfigError(f"--listen {listen}: the address is taken or cannot be bound; choose another") from error
-    return listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
 
 
 @contextmanager

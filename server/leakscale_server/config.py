@@ -10,7 +10,7 @@ from typing import Final
 from leakscale.addresses import is_local
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
-__all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig"]
+__all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig", "TlsFiles"]
 
 LANE_COUNT_MAX: Final = 64
 
@@ -20,11 +20,27 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """PEM files of a server that speaks TLS."""
+
+    certificate: Path
+    """Its own certificate first, then those up to the authority."""
+    key: Path
+    """Private key of the first certificate, without a password."""
+    client_ca: Path | None = None
+    """Authorities whose certificates clients must show; None: a token is enough."""
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the files that there are."""
+        return (self.certificate, self.key, *([self.client_ca] if self.client_ca else ()))
+
+
+@dataclass(frozen=True, slots=True)
 class ServerConfig:
     """Settings of one server process."""
 
     listen: str
-    """`host:port` on loopback (port 0: a free one) or `unix:/path`."""
+    """`host:port` (port 0: a free one) or `unix:/path`."""
     data_dir: Path
     """Registry, vault, key, token and editions."""
     cache_dir: Path
@@ -37,6 +53,8 @@ class ServerConfig:
     """A stronger runtime that the Docker daemon knows, such as `runsc`; empty for the daemon's default."""
     ray_address: str = ""
     """Ray cluster on whose nodes the sandboxes run, `HOST:PORT` or `auto`; empty for this machine alone."""
+    tls: TlsFiles | None = None
+    """None: no TLS, which only a loopback address or a UNIX socket may do without."""
     thread_count: int = 64
     """Calls that are handled at once; others wait for a thread."""
     stream_count_max: int = 48
@@ -62,11 +80,13 @@ class ServerConfig:
                 f"--ray-address {self.ray_address}: name the nodes' --backend, {' or '.join(BACKEND_NAMES)}"
             )
         _check_port(self.listen)
-        if not is_local(self.listen):
+        if self.tls is None and not is_local(self.listen):
             raise ConfigError(
-                f"--listen {self.listen}: this version has no TLS and serves loopback addresses and UNIX sockets only; "
-                "use 127.0.0.1:PORT or unix:PATH, and a tunnel from elsewhere"
+                f"--listen {self.listen}: tokens would travel in the clear there; pass --tls-certificate and "
+                "--tls-key, or listen on a loopback address (127.0.0.1:PORT) or a UNIX socket (unix:PATH)"
             )
+        if self.tls is not None and self.listen.startswith("unix"):
+            raise ConfigError(f"--listen {self.listen}: a UNIX socket takes no TLS; leave --tls-certificate out")
 
     @staticmethod
     def default_cache_dir() -> Path:

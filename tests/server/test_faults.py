@@ -57,7 +57,7 @@ def failing_server(error: Exception) -> Iterator[Transport]:
 
 
 def call(transport: Transport) -> object:
-    stub = ledger_service_pb2_grpc.LedgerServiceStub(transport.channel)
+    stub = transport.stub(ledger_service_pb2_grpc.LedgerServiceStub)
     return transport.unary(stub.GetLedgerHead, ledger_service_pb2.GetLedgerHeadRequest())
 
 

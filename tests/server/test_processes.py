@@ -260,7 +260,7 @@ def test_a_local_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--listen", "0.0.0.0:7443"], "serves loopback addresses and UNIX sockets only"),
+        (["--listen", "0.0.0.0:7443"], "tokens would travel in the clear there"),
         (["--lanes", "0"], "--lanes 0"),
         (["--backend", "nothing"], "choose auto, docker or bubblewrap"),
     ],

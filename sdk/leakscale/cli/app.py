@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -76,9 +77,26 @@ def options(
             help="Token for the server. Prefer the variable: other users can read a command line.",
         ),
     ] = None,
+    ca: Annotated[
+        Path | None, typer.Option(envvar="LEAKSCALE_CA", help="PEM file: authorities that the server is trusted by.")
+    ] = None,
+    client_certificate: Annotated[
+        Path | None,
+        typer.Option(envvar="LEAKSCALE_CLIENT_CERTIFICATE", help="PEM file, for a server that asks for one."),
+    ] = None,
+    client_key: Annotated[
+        Path | None, typer.Option(envvar="LEAKSCALE_CLIENT_KEY", help="PEM file: the key of that certificate.")
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Take the options that every command has; they may stand before or after the command."""
-    context.obj = Shell(console=Console(as_json=as_json), server=server, token=token or None)
+    context.obj = Shell(
+        console=Console(as_json=as_json),
+        server=server,
+        token=token or None,
+        ca=ca,
+        client_certificate=client_certificate,
+        client_key=client_key,
+    )

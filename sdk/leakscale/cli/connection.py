@@ -28,9 +28,11 @@ class SandboxBackend(enum.StrEnum):
 @contextmanager
 def connected(shell: Shell) -> Iterator[Client]:
     """Open a client of the server that the global options name."""
-    from leakscale.client import Client  # noqa: PLC0415 - loads gRPC
+    from leakscale.client import Client, Tls  # noqa: PLC0415 - loads gRPC
 
-    with Client(shell.server, token=shell.token) as client:
+    files = (shell.ca, shell.client_certificate, shell.client_key)
+    tls = Tls(*files) if any(files) else None
+    with Client(shell.server, token=shell.token, tls=tls) as client:
         yield client
 
 

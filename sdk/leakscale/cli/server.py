@@ -39,7 +39,9 @@ def start(
     data_dir: Annotated[Path, typer.Option(help="Its registry, vault, key, token and editions.")] = Path(
         "leakscale-data"
     ),
-    listen: Annotated[str, typer.Option(help="host:port on loopback, or unix:PATH.")] = DEFAULT_SERVER,
+    listen: Annotated[
+        str, typer.Option(help="host:port on loopback, or unix:PATH; `leakscale-server` has more.")
+    ] = DEFAULT_SERVER,
     backend: Annotated[SandboxBackend, typer.Option(help="Sandbox.")] = SandboxBackend.AUTO,
     ray_address: Annotated[
         str, typer.Option(help="Ray cluster on whose nodes the sandboxes run, HOST:PORT or auto; needs --backend.")

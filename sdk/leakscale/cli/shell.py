@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 
@@ -13,7 +14,7 @@ __all__ = ["DEFAULT_SERVER", "Shell", "hoist_global_options", "shell_of"]
 
 DEFAULT_SERVER = "127.0.0.1:7443"
 _FLAGS = frozenset({"--json"})
-_OPTIONS = frozenset({"--server", "--token"})
+_OPTIONS = frozenset({"--server", "--token", "--ca", "--client-certificate", "--client-key"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Shell:
     """`host:port` or `unix:/path`."""
     token: str | None
     """None where none was given; a command that calls a server then says so."""
+    ca: Path | None = None
+    client_certificate: Path | None = None
+    client_key: Path | None = None
 
 
 def shell_of(context: typer.Context) -> Shell:

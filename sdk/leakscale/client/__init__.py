@@ -15,9 +15,10 @@ from leakscale.client.editions import Editions, Families
 from leakscale.client.grants import Grants
 from leakscale.client.ledger import Ledger
 from leakscale.client.server import Server
+from leakscale.client.tls import Tls
 from leakscale.client.transport import Transport
 
-__all__ = ["Client"]
+__all__ = ["Client", "Tls"]
 
 
 class Client:
@@ -26,14 +27,18 @@ class Client:
     Args:
         target: `host:port` or `unix:/path`.
         token: Bearer token; without one every call but the health check is refused.
+        tls: What to trust and to show. None: to another machine TLS with the authorities that gRPC trusts, on this
+            machine none.
         timeout_s: Deadline of a unary call. Streams have none: they end when their work does.
 
     Raises:
         LeakScaleError: From every method, one of the classes in `leakscale.errors`.
     """
 
-    def __init__(self, target: str, *, token: str | None = None, timeout_s: float = 60.0) -> None:
-        self._transport = Transport(target, token=token, timeout_s=timeout_s)
+    def __init__(
+        self, target: str, *, token: str | None = None, tls: Tls | None = None, timeout_s: float = 60.0
+    ) -> None:
+        self._transport = Transport(target, token=token, tls=tls, timeout_s=timeout_s)
         self.server = Server(self._transport)
         self.ledger = Ledger(self._transport)
         self.editions = Editions(self._transport)

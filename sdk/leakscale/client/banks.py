@@ -28,7 +28,7 @@ class Experiments:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = experiment_service_pb2_grpc.ExperimentServiceStub(transport.channel)
+        self._stub = transport.stub(experiment_service_pb2_grpc.ExperimentServiceStub)
 
     def create(self, plan: ExperimentPlan) -> Experiment:
         """Register an experiment and open its banks; the same plan again returns the same experiment."""
@@ -60,7 +60,7 @@ class Banks:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = bank_service_pb2_grpc.BankServiceStub(transport.channel)
+        self._stub = transport.stub(bank_service_pb2_grpc.BankServiceStub)
 
     def get(self, name: str) -> Bank:
         """Return one bank by its name, `experiments/{experiment}/banks/{bank}`."""

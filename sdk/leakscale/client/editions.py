@@ -32,7 +32,7 @@ class Editions:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = edition_service_pb2_grpc.EditionServiceStub(transport.channel)
+        self._stub = transport.stub(edition_service_pb2_grpc.EditionServiceStub)
 
     def create(
         self,
@@ -103,7 +103,7 @@ class Families:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = certification_service_pb2_grpc.CertificationServiceStub(transport.channel)
+        self._stub = transport.stub(certification_service_pb2_grpc.CertificationServiceStub)
 
     def certify(
         self, edition: str, requests: Iterable[CertificationRequest]

@@ -17,7 +17,7 @@ class Grants:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = grant_service_pb2_grpc.GrantServiceStub(transport.channel)
+        self._stub = transport.stub(grant_service_pb2_grpc.GrantServiceStub)
 
     def create(self, edition: str, *, request_id: str, preservation_count: int = 0) -> Grant:
         """Issue a grant for a frozen edition; the same request id returns the same grant.

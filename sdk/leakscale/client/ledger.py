@@ -17,7 +17,7 @@ class Ledger:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = ledger_service_pb2_grpc.LedgerServiceStub(transport.channel)
+        self._stub = transport.stub(ledger_service_pb2_grpc.LedgerServiceStub)
 
     def head(self) -> LedgerHead:
         """Return the signed state of the ledger."""

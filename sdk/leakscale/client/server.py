@@ -15,7 +15,7 @@ class Server:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._stub = server_service_pb2_grpc.ServerServiceStub(transport.channel)
+        self._stub = transport.stub(server_service_pb2_grpc.ServerServiceStub)
 
     def info(self) -> ServerInfo:
         """Return version, sandbox and limits."""

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 import grpc
 
 from leakscale.addresses import is_local
+from leakscale.client.channels import Channels, Stub
+from leakscale.client.tls import Tls
 from leakscale.errors import InvalidRequestError, from_rpc_error
 
 __all__ = ["Transport"]
@@ -46,9 +48,12 @@ _RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
 
 
 class Transport:
-    """A gRPC channel to one server."""
+    """Calls of one server. To another machine they speak TLS, always: whoever reads the token on the way has it.
 
-    def __init__(self, target: str, *, token: str | None, timeout_s: float) -> None:
+    On this machine they do so if they are told what to trust.
+    """
+
+    def __init__(self, target: str, *, token: str | None, timeout_s: float, tls: Tls | None = None) -> None:
         if not target:
             raise InvalidRequestError("the server's address is empty; pass host:port or unix:/path")
         if token and not _TOKEN.fullmatch(token):
@@ -56,25 +61,18 @@ class Transport:
                 "the token holds a space, a line break or a letter that no token has; copy it anew from the file "
                 "`token` of the server's data folder"
             )
-        if token and not is_local(target):
-            raise InvalidRequestError(
-                f"server '{target}' is not on this machine, and this version has no TLS: the token would travel in the "
-                "clear; use a loopback address or unix:PATH, and a tunnel to elsewhere"
-            )
+        if tls is not None and target.startswith("unix"):
+            raise InvalidRequestError(f"server '{target}' is a UNIX socket, which speaks no TLS; leave --ca out")
+        if tls is None and not is_local(target):
+            tls = Tls()
         self.target = target
         self._timeout_s = timeout_s
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        self.channel = grpc.insecure_channel(
-            target,
-            options=[
-                ("grpc.service_config", json.dumps(_RETRIES)),
-                # The other half of the server's keepalive pair.
-                ("grpc.keepalive_time_ms", 30_000),
-                ("grpc.keepalive_timeout_ms", 10_000),
-                # A proxy of the environment must never see a token.
-                ("grpc.enable_http_proxy", 0),
-            ],
-        )
+        self._channels = Channels(lambda: _opened(target, tls), stamp=tls.stamp if tls else lambda: None)
+
+    def stub(self, make: Callable[[grpc.Channel], Any]) -> Stub:
+        """Return the methods of a service."""
+        return Stub(make, lambda: self._channels.current)
 
     def unary(self, method: Callable[..., T], request: object) -> T:
         """Call an RPC that answers once."""
@@ -120,8 +118,22 @@ class Transport:
             raise source.failure
 
     def close(self) -> None:
-        """Close the channel."""
-        self.channel.close()
+        """Close the connection."""
+        self._channels.close()
+
+
+def _opened(target: str, tls: Tls | None) -> grpc.Channel:
+    options = [
+        ("grpc.service_config", json.dumps(_RETRIES)),
+        # The other half of the server's keepalive pair.
+        ("grpc.keepalive_time_ms", 30_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        # A proxy of the environment must never see a token.
+        ("grpc.enable_http_proxy", 0),
+    ]
+    if tls is None:
+        return grpc.insecure_channel(target, options=options)
+    return grpc.secure_channel(target, tls.credentials(), options=options)
 
 
 class _Source:

@@ -1,0 +1,45 @@
+"""The listener: gRPC's own settings, the gate before every service, the health service, and the address."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+from grpc_health.v1 import health, health_pb2_grpc
+
+from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.services.gate import Gate, Identify
+
+__all__ = ["bind", "new_server"]
+
+
+def new_server(
+    config: ServerConfig, executor: ThreadPoolExecutor, identify: Identify
+) -> tuple[grpc.Server, health.HealthServicer]:
+    """Make a server that has its gate and its health service, and nothing else yet."""
+    options = [
+        ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+        ("grpc.so_reuseport", 0),
+        # The other half of the client's keepalive pair: pings every 30 s are welcome, with or without calls.
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+    gate = Gate(identify, stream_count_max=config.stream_count_max)
+    server = grpc.server(executor, interceptors=[gate], options=options)
+    health_servicer = health.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    return server, health_servicer
+
+
+def bind(server: grpc.Server, listen: str, *, credentials: grpc.ServerCredentials | None) -> str:
+    """Take the address, in the clear or with TLS; return it with the port that a client connects to.
+
+    Raises:
+        ConfigError: If it is taken, or is none of this machine's.
+    """
+    try:
+        port = server.add_secure_port(listen, credentials) if credentials else server.add_insecure_port(listen)
+    except RuntimeError as error:
+        raise ConfigError(f"--listen {listen}: the address is taken or cannot be bound; choose another") from error
+    return listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
