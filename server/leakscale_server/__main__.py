@@ -80,6 +80,9 @@ def run(
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="PEM file: clients must show a certificate of these authorities.")
     ] = None,
+    vault_key_command: Annotated[
+        str, typer.Option(help="Program that prints the vault's key; else LEAKSCALE_VAULT_KEY or the file vault.key.")
+    ] = "",
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
     called_as: Annotated[str, typer.Option(help="Command in whose place this one runs.", hidden=True)] = _NAME,
@@ -100,6 +103,7 @@ def run(
         backend=backend,
         docker_runtime=docker_runtime,
         ray_address=ray_address,
+        vault_key_command=vault_key_command,
         lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:

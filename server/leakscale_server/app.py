@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 import secrets
 from collections.abc import Iterator
@@ -47,17 +46,18 @@ from leakscale_server.services.server import ServerService
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
 from leakscale_server.stages.exposure import Exposure
+from leakscale_server.store.data_folder import claim, sole_owner
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
+from leakscale_server.store.vault_key import read_vault_key
 
 __all__ = ["RunningServer", "serve"]
 
 _log = structlog.get_logger()
-_IGNORE: Final = ".gitignore"
 _TOKEN: Final = re.compile(r"lsk_[0-9a-f]{64}")
 
 
@@ -80,13 +80,14 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
     Raises:
         ConfigError: If a setting cannot work or the address is taken.
         BackendUnavailable: If this host cannot run the sandbox, or a limit of it does not bite.
+        VaultError: If there is no key to the vault, or it does not open it.
     """
     config.check()
     credentials = None if config.tls is None else server_credentials(config.tls)
     _make_cache(config.cache_dir)
     with ExitStack() as stack:
-        _make_private(config.data_dir)
-        stack.enter_context(_sole_owner(config.data_dir))
+        claim(config.data_dir)
+        stack.enter_context(sole_owner(config.data_dir))
         signer = Signer.load_or_create(config.data_dir / "signing.key")
         scorer = stack.enter_context(_scorer(config, signer))
         registry = open_registry(config.data_dir)
@@ -115,7 +116,7 @@ def _scorer(config: ServerConfig, signer: Signer) -> Iterator[Scorer]:
         backend, notice = stack.enter_context(_backend(config))
         pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
         require_limits(pool)
-        vault = Vault(config.data_dir)
+        vault = Vault(config.data_dir, read_vault_key(config.data_dir, command=config.vault_key_command))
         stack.callback(vault.close)
         yield Scorer(vault=vault, signer=signer, pool=pool, notice=notice)
 
@@ -167,33 +168,6 @@ def _make_cache(folder: Path) -> None:
             f"--cache-dir {folder}: no folder for sandbox images can be made there ({error.strerror}); pass "
             "another, or set XDG_CACHE_HOME"
         ) from error
-
-
-def _make_private(folder: Path) -> None:
-    """Make the data folder, or take one that is empty or a server's; whose folder else it is loses nothing."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        reason = "it is a file" if folder.is_file() else error.strerror
-        raise ConfigError(f"--data-dir {folder}: no folder can be made there ({reason}); choose another") from error
-    if not (folder / "lock").exists() and any(path.name != _IGNORE for path in folder.iterdir()):
-        raise ConfigError(f"--data-dir {folder}: the folder holds other files; choose an empty one or a new name")
-    folder.chmod(0o700)
-    # It holds a token, a signing key and a vault, and may lie in somebody's checkout.
-    (folder / _IGNORE).write_text("*\n", encoding="utf-8")
-
-
-@contextmanager
-def _sole_owner(data_dir: Path) -> Iterator[None]:
-    """Hold the data folder: two servers on one registry would each believe in their own ledger."""
-    with (data_dir / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConfigError(
-                f"--data-dir {data_dir}: another server holds it; stop that one or choose another"
-            ) from error
-        yield
 
 
 def _new_token() -> bytes:

@@ -55,6 +55,8 @@ class ServerConfig:
     """Ray cluster on whose nodes the sandboxes run, `HOST:PORT` or `auto`; empty for this machine alone."""
     tls: TlsFiles | None = None
     """None: no TLS, which only a loopback address or a UNIX socket may do without."""
+    vault_key_command: str = ""
+    """Program that prints the key of the vault; empty to take it from `LEAKSCALE_VAULT_KEY` or the file `vault.key`."""
     thread_count: int = 64
     """Calls that are handled at once; others wait for a thread."""
     stream_count_max: int = 48

@@ -26,6 +26,8 @@ from leakscale.models import (
 from leakscale.resources import catalog_folder
 from leakscale.results import Disclosure
 from leakscale_server.config import ServerConfig
+from leakscale_server.store.vault import Vault
+from leakscale_server.store.vault_key import read_vault_key
 
 CACHE = Path(tempfile.gettempdir()) / "leakscale-test-cache"
 """Sandbox images, built once for every run of the tests on this machine."""
@@ -40,6 +42,11 @@ def server_config(data_dir: Path, **changes: Any) -> ServerConfig:
         listen="127.0.0.1:0", data_dir=data_dir, cache_dir=CACHE, backend="bubblewrap", lane_count=2, grace_s=5.0
     )
     return dataclasses.replace(config, **changes)
+
+
+def a_vault(data_dir: Path) -> Vault:
+    """Open the vault of a data folder with the key that lies beside it, as its scorer does."""
+    return Vault(data_dir, read_vault_key(data_dir, environ={}))
 
 
 def shape_files(*names: str) -> list[ShapeFile]:

@@ -28,9 +28,8 @@ from leakscale_server.stages.editions import EditionStages
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import Vault
 
-from .helpers import CACHE, PRIVATE_SEED, PUBLIC_SEED, shape_files
+from .helpers import CACHE, PRIVATE_SEED, PUBLIC_SEED, a_vault, shape_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Parts:
 @pytest.fixture
 def parts(tmp_path: Path) -> Iterator[Parts]:
     """The stages of an edition on real sandboxes, with a draft of one shape."""
-    registry, vault, signer = open_registry(tmp_path), Vault(tmp_path), Signer.load_or_create(tmp_path / "key")
+    registry, vault, signer = open_registry(tmp_path), a_vault(tmp_path), Signer.load_or_create(tmp_path / "key")
     editions = EditionRegistry(registry, Ledger(registry, signer), editions_dir=tmp_path / "editions")
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
         stages = EditionStages(editions, Scorer(vault=vault, signer=signer, pool=pool))

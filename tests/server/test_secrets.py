@@ -24,8 +24,9 @@ from leakscale.v1 import (
     server_service_pb2,
 )
 from leakscale_server.app import RunningServer
+from leakscale_server.store.vault import Association
 
-from .helpers import PRIVATE_SEED, World, a_draft, a_plan, a_world, answers_to, shape_files
+from .helpers import PRIVATE_SEED, World, a_draft, a_plan, a_vault, a_world, answers_to, shape_files
 
 OTHER_SEED = b"t" * 32
 
@@ -36,19 +37,22 @@ def twin(client: Client, world: World) -> World:
     return a_world(client, edition_id="twin", practice_private_seed=OTHER_SEED)
 
 
-def vault_rows(data_dir: Path, edition_id: str) -> list[dict[str, object]]:
-    connection = sqlite3.connect(f"file:{data_dir}/vault.db?mode=ro", uri=True)
-    connection.row_factory = sqlite3.Row
+def associations(data_dir: Path, edition_id: str) -> dict[str, Association]:
+    """Read the vault of a running server, with its key."""
+    vault = a_vault(data_dir)
     try:
-        found = connection.execute("SELECT * FROM associations WHERE edition_id = ?", (edition_id,))
-        return [dict(row) for row in found]
+        return vault.associations(edition_id)
     finally:
-        connection.close()
+        vault.close()
+
+
+def truths(data_dir: Path, edition_id: str) -> dict[str, int]:
+    return {name: association.truth for name, association in associations(data_dir, edition_id).items()}
 
 
 def public_files(data_dir: Path) -> Iterator[Path]:
     for path in data_dir.rglob("*"):
-        if path.is_file() and not path.name.startswith(("vault.db", "signing.key")):
+        if path.is_file() and path.name not in ("vault.key", "signing.key"):
             yield path
 
 
@@ -60,12 +64,10 @@ def text_of(records: list[TrainingRecord]) -> str:
 
 def test_two_truths_were_really_drawn(data_dir: Path, world: World, twin: World) -> None:
     """The comparison below proves something only if the truths differ."""
-    truths = [
-        {row["family_id"]: row["truth"] for row in vault_rows(data_dir, edition)} for edition in ("world", "twin")
-    ]
+    one, other = truths(data_dir, "world"), truths(data_dir, "twin")
 
-    assert truths[0].keys() == truths[1].keys()
-    assert truths[0] != truths[1]
+    assert one.keys() == other.keys()
+    assert one != other
 
 
 def test_everything_public_is_the_same_under_another_truth(world: World, twin: World) -> None:
@@ -189,22 +191,20 @@ def test_a_corpus_with_a_control_key_would_be_stopped(world: World) -> None:
         assert_no_control_key(world.corpus, {key})
 
 
-def test_private_bytes_lie_in_the_vault_alone(data_dir: Path, world: World, twin: World) -> None:
-    """Registry, ledger, edition file, lock, token: none holds a nonce or a private seed, raw, in hex or in base64."""
+def test_private_bytes_lie_nowhere_in_the_clear(data_dir: Path, world: World, twin: World) -> None:
+    """No file holds a nonce, a private seed or a row of the vault, raw, in hex or in base64; not the vault itself."""
     import base64
 
-    secrets = [PRIVATE_SEED, OTHER_SEED]
-    for row in [*vault_rows(data_dir, "world"), *vault_rows(data_dir, "twin")]:
-        assert isinstance(row["nonce"], bytes)
-        secrets.append(row["nonce"])
+    known = [*associations(data_dir, "world").values(), *associations(data_dir, "twin").values()]
+    secrets = [PRIVATE_SEED, OTHER_SEED, *(each.nonce for each in known)]
     forms = [form for secret in secrets for form in (secret, secret.hex().encode(), base64.b64encode(secret)[:40])]
+    forms += [b"passed_counts", b'"truth":']
 
     assert len(secrets) == 34
+    assert any(path.name == "vault.db-wal" for path in public_files(data_dir))
     for path in public_files(data_dir):
         content = path.read_bytes()
         assert not [form for form in forms if form in content], path.name
-    vault = b"".join(path.read_bytes() for path in data_dir.glob("vault.db*"))
-    assert all(secret in vault for secret in secrets)
 
 
 def test_the_registry_has_no_column_for_a_truth(data_dir: Path, world: World) -> None:
@@ -225,7 +225,7 @@ def test_files_are_the_owners_alone(data_dir: Path, world: World) -> None:
     modes = {path.name: path.stat().st_mode & 0o777 for path in data_dir.iterdir()}
 
     assert data_dir.stat().st_mode & 0o777 == 0o700
-    assert {modes[name] for name in ("vault.db", "registry.db", "signing.key", "token")} == {0o600}
+    assert {modes[name] for name in ("vault.db", "vault.key", "registry.db", "signing.key", "token")} == {0o600}
     assert {path.stat().st_mode & 0o777 for path in data_dir.glob("editions/*.sqlite")} == {0o444}
 
 
@@ -247,9 +247,7 @@ def test_the_seed_of_a_private_edition_is_nobodys(client: Client, data_dir: Path
         draft = a_draft(client, edition_id, kind=EditionKind.PRIVATE, practice_private_seed=b"")
         assert all(outcome.is_certified for outcome in client.families.certify_edition(draft))
 
-    one, other = (
-        {row["family_id"]: row["truth"] for row in vault_rows(data_dir, each)} for each in ("private-a", "private-b")
-    )
+    one, other = (truths(data_dir, each) for each in ("private-a", "private-b"))
     assert one.keys() == other.keys()
     assert one != other
 

@@ -19,9 +19,8 @@ from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import Vault
 
-from .helpers import a_frozen_edition, server_config
+from .helpers import a_frozen_edition, a_vault, server_config
 
 TABLE = Table("facts", {"name": str, "other": str, "value": int}, ("name",), unique=("other",))
 
@@ -69,7 +68,7 @@ def test_a_fact_once_written_stays(tmp_path: Path, statement: str) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("opener", [open_registry, Vault])
+@pytest.mark.parametrize("opener", [open_registry, a_vault])
 def test_every_table_has_its_triggers(tmp_path: Path, opener: object) -> None:
     """A table without them would be the one that changes."""
     opener(tmp_path).close()  # type: ignore[operator]

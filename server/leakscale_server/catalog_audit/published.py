@@ -27,11 +27,13 @@ from leakscale_server.core.building.construction import Construction
 from leakscale_server.core.commitments import public_digest, truth_leaf
 from leakscale_server.errors import NotFound
 from leakscale_server.registry.editions import Edition, EditionRegistry, SignedCertificate
+from leakscale_server.store.data_folder import require_format
 from leakscale_server.store.edition_file import read_families
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association, Vault
+from leakscale_server.store.vault_key import read_vault_key
 
 __all__ = [
     "PublishedEdition",
@@ -60,17 +62,21 @@ class PublishedEdition:
     """Frozen editions of the same server that were made before."""
 
 
-def open_published(data_dir: Path, edition_id: str) -> PublishedEdition:
+def open_published(data_dir: Path, edition_id: str, *, vault_key_command: str = "") -> PublishedEdition:
     """Read an edition out of a server's folder. The server may be running.
 
     Raises:
         NotFound: If the folder is no server's, or it has no such edition.
         IntegrityFailure: If the edition's file is gone or not the one that was frozen.
+        ConfigError: If the folder has another format.
+        VaultError: If there is no key to the vault, or it does not open it.
     """
     if not (data_dir / "vault.db").is_file():
         raise NotFound(f"{data_dir} is no folder of a server; pass --data-dir with the one that it was started with")
+    require_format(data_dir)
+    vault_key = read_vault_key(data_dir, command=vault_key_command)
     with ExitStack() as stack:
-        registry, vault = open_registry(data_dir), Vault(data_dir)
+        registry, vault = open_registry(data_dir), Vault(data_dir, vault_key)
         stack.callback(registry.close)
         stack.callback(vault.close)
         signer = Signer.load_or_create(data_dir / "signing.key")

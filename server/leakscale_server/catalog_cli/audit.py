@@ -64,6 +64,9 @@ def audit(
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder of the server that has the EDITION; its vault is read.")
     ] = None,
+    vault_key_command: Annotated[
+        str, typer.Option(help="Program that prints the vault's key; else LEAKSCALE_VAULT_KEY or the file vault.key.")
+    ] = "",
     corpus: Annotated[
         list[Path] | None, typer.Option(help="Folder or file of texts that no family may repeat. Repeatable.")
     ] = None,
@@ -87,7 +90,10 @@ def audit(
     """
     with ending_in_one_line(as_json=as_json):
         require_families(families_per_cell)
-        subject = _subject(source, data_dir, families_per_cell=families_per_cell, seed=seed)
+        if data_dir is not None:
+            subject = _served(source, data_dir, vault_key_command)
+        else:
+            subject = _catalog(source, families_per_cell=families_per_cell, seed=seed)
         before = [read_edition_file(path) for path in earlier or ()]
         found: list[Finding] = []
         for finding in _findings(
@@ -110,12 +116,14 @@ def audit(
         _conclude(found, subject, is_run=not without_sandbox, as_json=as_json)
 
 
-def _subject(source: str | None, data_dir: Path | None, *, families_per_cell: int, seed: int) -> _Subject:
-    if data_dir is not None:
-        if source is None:
-            raise InputError(f"--data-dir {data_dir}: name the edition, too, as in `catalog audit demo --data-dir ...`")
-        published = open_published(data_dir, source.removeprefix("editions/"))
-        return _Subject(f"edition {published.edition_id}", published.recipe, published)
+def _served(source: str | None, data_dir: Path, vault_key_command: str) -> _Subject:
+    if source is None:
+        raise InputError(f"--data-dir {data_dir}: name the edition, too, as in `catalog audit demo --data-dir ...`")
+    published = open_published(data_dir, source.removeprefix("editions/"), vault_key_command=vault_key_command)
+    return _Subject(f"edition {published.edition_id}", published.recipe, published)
+
+
+def _catalog(source: str | None, *, families_per_cell: int, seed: int) -> _Subject:
     path = catalog_folder() if source is None else Path(source)
     if not path.exists():
         raise InputError(f"'{source}' does not exist; for an edition, name its server's folder with --data-dir")

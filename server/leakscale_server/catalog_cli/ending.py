@@ -18,6 +18,7 @@ import typer
 
 from leakscale.errors import LeakScaleError
 from leakscale_server.catalog_audit.regeneration import RebuildError
+from leakscale_server.config import ConfigError
 from leakscale_server.core.shapes import ShapeError
 from leakscale_server.errors import ServerFault
 from leakscale_server.sandbox_cli.pool import InputError
@@ -49,7 +50,7 @@ def ending_in_one_line(*, as_json: bool) -> Iterator[None]:
         yield
     except ShapeError as error:
         code, reason, message = ExitCode.BROKEN, "shape", str(error)
-    except (InputError, LeakScaleError, ServerFault, OSError) as error:
+    except (InputError, ConfigError, LeakScaleError, ServerFault, OSError) as error:
         code, reason, message = ExitCode.UNCHECKED, "usage", _described(error)
     except (BackendUnavailable, SandboxFault, RebuildError) as error:
         code, reason, message = ExitCode.UNCHECKED, "sandbox", str(error)

@@ -1,37 +1,47 @@
-"""Private facts: seeds, associations, nonces, utilities. Only the scorer opens this file."""
+"""Private facts: seeds, associations, nonces, utilities. Only the scorer opens this file, and only it has the key.
+
+Every row is sealed by itself with AES-256-GCM under a random nonce. What it belongs to (vault, table, edition, family)
+is authenticated with it, so that a row put in another's place does not open. Sealed rows of one table are all of one
+length, whatever they hold.
+
+Does not guard against a row that was taken away, or a whole older copy: what the registry lists and the vault lacks is
+noticed when it is asked for. Names of editions and families, and when rows were written, are in the clear.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from leakscale.digests import canonical_json
 from leakscale.models import Condition
-from leakscale_server.store.database import InsertOnlyDatabase, Row, Table
+from leakscale_server.errors import IntegrityFailure
+from leakscale_server.store.database import InsertOnlyDatabase, Table
+from leakscale_server.store.vault_key import VaultError
 
 __all__ = ["Association", "Vault"]
 
 _TABLES: Final = (
-    Table("seeds", {"edition_id": str, "private_seed": bytes}, ("edition_id",)),
-    Table(
-        "associations",
-        {
-            "edition_id": str,
-            "family_id": str,
-            "key": str,
-            "condition": str,
-            "truth": int,
-            "nonce": bytes,
-            "fixture_count": int,
-            "passed_0": int,
-            "passed_1": int,
-            "passed_2": int,
-            "passed_3": int,
-            "attempt": int,
-        },
-        ("edition_id", "family_id"),
-    ),
+    Table("head", {"name": str, "vault_id": bytes, "sealed": bytes}, ("name",)),
+    Table("seeds", {"edition_id": str, "sealed": bytes}, ("edition_id",)),
+    Table("associations", {"edition_id": str, "family_id": str, "sealed": bytes}, ("edition_id", "family_id")),
 )
+_HEAD: Final = b"leakscale-vault"
+_FORMAT: Final = 1
+_ID_BYTES: Final = 16
+_NONCE_BYTES: Final = 12
+"""Random; 2^32 rows under one key keep the chance that two share one below 2^-32 (NIST SP 800-38D, 8.3)."""
+_ASSOCIATION_BYTES: Final = 256
+"""Length of an association before it is sealed: the number of digits of its counts must not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,52 +65,127 @@ class Association:
 
 
 class Vault:
-    """The private facts of one server. What was written first stays."""
+    """The private facts of one server. What was written first stays. Safe to use from several threads.
 
-    def __init__(self, data_dir: Path) -> None:
-        self._database = InsertOnlyDatabase(data_dir / "vault.db", _TABLES)
+    Raises:
+        VaultError: If the file is no vault, is damaged, or was sealed under another key.
+    """
+
+    def __init__(self, data_dir: Path, key: bytes) -> None:
+        self._path = data_dir / "vault.db"
+        self._cipher = AESGCM(key)
+        try:
+            self._database = InsertOnlyDatabase(self._path, _TABLES)
+            self._vault_id = self._open_head()
+        except sqlite3.OperationalError:
+            raise  # a full disk, or a folder that cannot be written: nothing is wrong with the file
+        except sqlite3.DatabaseError as error:
+            raise VaultError(f"{self._path} is damaged or no vault ({error}); restore it from a copy") from error
 
     def fix_seed(self, edition_id: str, seed: bytes) -> bytes:
         """Store the private seed of an edition unless it has one, and return the one that stands."""
-        self._database.add("seeds", [{"edition_id": edition_id, "private_seed": seed}])
+        self._database.add("seeds", [{"edition_id": edition_id, "sealed": self._seal(seed, "seeds", edition_id)}])
         return self.seed(edition_id) or seed
 
     def seed(self, edition_id: str) -> bytes | None:
-        """Return the private seed of an edition, if it has one."""
-        row = self._database.row("SELECT private_seed FROM seeds WHERE edition_id = ?", (edition_id,))
-        return row["private_seed"] if row else None
+        """Return the private seed of an edition, if it has one.
+
+        Raises:
+            IntegrityFailure: If the row is damaged or another edition's.
+        """
+        with _readable(edition_id):
+            row = self._database.row("SELECT sealed FROM seeds WHERE edition_id = ?", (edition_id,))
+            return self._unseal(row["sealed"], "seeds", edition_id) if row else None
 
     def add_association(self, edition_id: str, family_id: str, association: Association) -> None:
         """Store the association of a certified family; the first one stays."""
-        row: Row = {
-            "edition_id": edition_id,
-            "family_id": family_id,
-            "key": association.key,
-            "condition": association.condition.value,
-            "truth": association.truth,
-            "nonce": association.nonce,
-            "fixture_count": association.fixture_count,
-            **{f"passed_{index}": count for index, count in enumerate(association.passed_counts)},
-            "attempt": association.attempt,
-        }
-        self._database.add("associations", [row])
+        sealed = self._seal(_encode(association), "associations", edition_id, family_id)
+        self._database.add("associations", [{"edition_id": edition_id, "family_id": family_id, "sealed": sealed}])
 
     def associations(self, edition_id: str) -> dict[str, Association]:
-        """Return the associations of an edition by family id."""
-        rows = self._database.rows("SELECT * FROM associations WHERE edition_id = ?", (edition_id,))
-        return {
-            row["family_id"]: Association(
-                key=row["key"],
-                condition=Condition(row["condition"]),
-                truth=row["truth"],
-                nonce=row["nonce"],
-                fixture_count=row["fixture_count"],
-                passed_counts=(row["passed_0"], row["passed_1"], row["passed_2"], row["passed_3"]),
-                attempt=row["attempt"],
-            )
-            for row in rows
-        }
+        """Return the associations of an edition by family id.
+
+        Raises:
+            IntegrityFailure: If a row is damaged or another family's.
+        """
+        found = {}
+        with _readable(edition_id):
+            query = "SELECT family_id, sealed FROM associations WHERE edition_id = ?"
+            for row in self._database.rows(query, (edition_id,)):
+                name = row["family_id"]
+                with _readable(edition_id, family_id=name):
+                    found[name] = _decode(self._unseal(row["sealed"], "associations", edition_id, name))
+        return found
 
     def close(self) -> None:
         """Checkpoint and close."""
         self._database.close()
+
+    def _open_head(self) -> bytes:
+        """Return the vault's id; a new vault gets one, and a text that only its key opens."""
+        with self._database.transaction():
+            row = self._database.row("SELECT * FROM head")
+            if row is None:
+                if self._database.row("SELECT 1 FROM seeds UNION SELECT 1 FROM associations"):
+                    raise VaultError(f"{self._path} holds rows and no head: half of it is gone; restore it from a copy")
+                self._vault_id = os.urandom(_ID_BYTES)
+                sealed = self._seal(_HEAD, "head")
+                self._database.add("head", [{"name": "head", "vault_id": self._vault_id, "sealed": sealed}])
+                return self._vault_id
+        self._vault_id = row["vault_id"]
+        try:
+            self._unseal(row["sealed"], "head")
+        except InvalidTag as error:
+            raise VaultError(
+                f"the vault key does not open {self._path}: it is another vault's, or the file is damaged; give the "
+                "key under which it was made, or restore both from one copy"
+            ) from error
+        return self._vault_id
+
+    def _seal(self, plaintext: bytes, *place: str) -> bytes:
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, plaintext, self._bound(place))
+
+    def _unseal(self, sealed: bytes, *place: str) -> bytes:
+        return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._bound(place))
+
+    def _bound(self, place: tuple[str, ...]) -> bytes:
+        return canonical_json({"format": _FORMAT, "vault": self._vault_id.hex(), "place": list(place)})
+
+
+@contextmanager
+def _readable(edition_id: str, *, family_id: str = "") -> Iterator[None]:
+    """Name the row that does not open, without a word of what it holds."""
+    whose = f"of family {family_id!r} " if family_id else ""
+    try:
+        yield
+    except sqlite3.OperationalError:
+        raise
+    except (InvalidTag, ValueError, sqlite3.DatabaseError) as error:
+        raise IntegrityFailure(
+            f"what the vault holds {whose}of edition {edition_id!r} is damaged or stood in another place; restore the "
+            "vault from a copy of the server's data folder",
+            subject=f"editions/{edition_id}",
+        ) from error
+
+
+def _encode(association: Association) -> bytes:
+    body = {**asdict(association), "nonce": association.nonce.hex(), "passed_counts": list(association.passed_counts)}
+    encoded = canonical_json(body).ljust(_ASSOCIATION_BYTES)
+    if len(encoded) != _ASSOCIATION_BYTES:
+        raise ValueError(f"an association takes {len(encoded)} bytes and a row of the vault has {_ASSOCIATION_BYTES}")
+    return encoded
+
+
+def _decode(encoded: bytes) -> Association:
+    body = json.loads(encoded)
+    one, two, three, four = body["passed_counts"]
+    return Association(
+        key=body["key"],
+        condition=Condition(body["condition"]),
+        truth=body["truth"],
+        nonce=bytes.fromhex(body["nonce"]),
+        fixture_count=body["fixture_count"],
+        passed_counts=(one, two, three, four),
+        attempt=body["attempt"],
+    )

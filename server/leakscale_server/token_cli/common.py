@@ -56,10 +56,11 @@ def opened_tokens(data_dir: Path) -> Iterator[TokenRegistry]:
     """Open the tokens of a server's data folder.
 
     Raises:
-        ConfigError: If the folder is no server's.
+        ConfigError: If the folder is no server's, or has another format.
     """
     # They load gRPC and a database library, which other commands of the server's do not need.
     from leakscale_server.identity.token_registry import TokenRegistry  # noqa: PLC0415
+    from leakscale_server.store.data_folder import require_format  # noqa: PLC0415
     from leakscale_server.store.registry_tables import open_registry  # noqa: PLC0415
 
     if not (data_dir / "registry.db").is_file():
@@ -67,6 +68,7 @@ def opened_tokens(data_dir: Path) -> Iterator[TokenRegistry]:
             f"--data-dir {data_dir}: it holds no registry; start a server on it first, with "
             f"`leakscale-server --data-dir {data_dir}`"
         )
+    require_format(data_dir)
     registry = open_registry(data_dir)
     try:
         yield TokenRegistry(registry)
