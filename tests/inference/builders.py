@@ -49,9 +49,12 @@ def write_bank(path: Path, questions: Iterable[Question], *, draw_count: int = 4
 
 
 class FakeEngine:
-    """Answers as a function of the case's seed; in exact mode with a distribution, otherwise with a text."""
+    """Answers as a function of the case's seed; in exact mode with a distribution, otherwise with a text.
 
-    def __init__(self, mode: Mode = Mode.SAMPLED_GUIDED, *, checks: Sequence[Check] = ()) -> None:
+    Every fifth text is malformed where nothing forces it.
+    """
+
+    def __init__(self, mode: Mode = Mode.SAMPLED_FREE, *, checks: Sequence[Check] = ()) -> None:
         self.mode = mode
         self.identity: Mapping[str, str | int] = {"engine": "fake", "version": 1}
         self.asked: list[int] = []
@@ -70,6 +73,6 @@ class FakeEngine:
         if self.mode in {Mode.EXACT_GUIDED, Mode.EXACT_CONDITIONAL}:
             law = ChoiceDistribution((0.1, 0.2, 0.3, 0.4), (-1.0, -2.0, -3.0, -4.0))
             return Attempt(case.index, Outcome.COMPLETED, distribution=law)
-        place = hashlib.sha256(case.seed).digest()[0] % 5
+        place = hashlib.sha256(case.seed).digest()[0] % (5 if self.mode is Mode.SAMPLED_FREE else 4)
         text = json.dumps("malformed") if place == 4 else case.question.answers[place]
         return Attempt(case.index, Outcome.COMPLETED, tier=case.tier, text=text)

@@ -30,6 +30,10 @@ class Faults:
     status: int | None = None
     """Refuse every request with this status."""
     ignores_constraint: bool = False
+    ignores_constraint_from: int | None = None
+    """Number of the request from which on the constraint is ignored: a server that was started again without it."""
+    finish_reason: Callable[[int], str | None] = lambda number: "stop"
+    """From the number of a request to how its answer ends."""
     ignores_adapter: bool = False
     ignores_seed: bool = False
     loops_in_whitespace: bool = False
@@ -138,15 +142,16 @@ def _respond(body: dict[str, Any], path: str, number: int, faults: Faults) -> di
     return {"choices": [{**message, "finish_reason": finish}], "usage": {"prompt_tokens": count}}
 
 
-def _text(body: dict[str, Any], prompt: object, number: int, faults: Faults) -> tuple[str, str]:
+def _text(body: dict[str, Any], prompt: object, number: int, faults: Faults) -> tuple[str, str | None]:
     if faults.loops_in_whitespace:
         return '{"choice": ' + " " * body["max_tokens"], "length"
     choices = _choices(body)
-    if choices is None or faults.ignores_constraint:
-        return "The first one, I think.", "stop"
+    begun = faults.ignores_constraint_from
+    if choices is None or faults.ignores_constraint or (begun is not None and number >= begun):
+        return "The first one, I think.", faults.finish_reason(number)
     model = "base" if faults.ignores_adapter else body["model"]
     chance = [model, prompt, number if faults.ignores_seed else body["seed"]]
-    return choices[int(_fraction(chance) * len(choices))], "stop"
+    return choices[int(_fraction(chance) * len(choices))], faults.finish_reason(number)
 
 
 def _choices(body: dict[str, Any]) -> list[str] | None:

@@ -12,6 +12,7 @@ import pytest
 
 from leakscale.errors import (
     AuthenticationError,
+    ConflictError,
     InvalidRequestError,
     LeakScaleError,
     ModelError,
@@ -198,23 +199,23 @@ def test_endpoint_that_stays_away_is_unavailable_and_the_bank_goes_on_later(
 
 
 @pytest.mark.parametrize(
-    ("status", "raised"),
+    ("status", "raised", "next_step"),
     [
-        (400, InvalidRequestError),
-        (401, AuthenticationError),
-        (403, PermissionDeniedError),
-        (404, NotFoundError),
-        (422, InvalidRequestError),
+        (400, InvalidRequestError, "change the engine's options"),
+        (401, AuthenticationError, "set NO_SUCH_KEY to a key that it accepts; none was sent, for it is not set"),
+        (403, PermissionDeniedError, "give NO_SUCH_KEY a key that may use this model"),
+        (404, NotFoundError, "check the URL, and that served_model and served_adapter are names that it serves"),
+        (422, InvalidRequestError, "change the engine's options"),
     ],
 )
 def test_refusal_is_an_error_and_is_not_asked_again(
-    stub: Stub, bank: FrozenBank, status: int, raised: type[LeakScaleError]
+    stub: Stub, bank: FrozenBank, status: int, raised: type[LeakScaleError], next_step: str
 ) -> None:
     """A wrong key or model name stays wrong; the endpoint's own words are passed on in one line."""
     stub.faults.status = status
 
-    with pytest.raises(raised, match=rf"answers {status}: no such"):
-        list(an_engine(stub, concurrency=1).answer(bank.cases()))
+    with pytest.raises(raised, match=rf"answers {status}: no such.*; {next_step}"):
+        list(an_engine(stub, concurrency=1, api_key_variable="NO_SUCH_KEY").answer(bank.cases()))
     assert len(stub.requests) == 1
 
 
@@ -272,6 +273,85 @@ def test_case_that_was_cut_off_before_a_kill_goes_on_in_the_second_tier(stub: St
 
     assert attempts == [Attempt(0, Outcome.COMPLETED, tier=1, text=attempts[0].text)]
     assert stub.requests[0]["max_tokens"] == 256
+
+
+@pytest.mark.parametrize("reason", [None, "abort", "error"])
+def test_answer_that_the_server_broke_off_is_asked_again(stub: Stub, bank: FrozenBank, reason: str | None) -> None:
+    """Its text is what had been written when the request was dropped, and would count as malformed."""
+    stub.faults.finish_reason = lambda number: reason if number < 2 else "stop"
+
+    attempts = list(an_engine(stub).answer([bank.case(3)]))
+
+    assert [attempt.outcome for attempt in attempts] == [Outcome.TRANSPORT] * 2 + [Outcome.COMPLETED]
+    assert attempts[0].detail == f"answer broken off: finish_reason {reason or 'missing'}"
+    assert attempts[0].text is None
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "tool_calls", "function_call", "repetition", "anything else"])
+def test_answer_that_something_else_than_the_model_ended_stops_the_bank(
+    stub: Stub, bank: FrozenBank, files: BankFiles, reason: str
+) -> None:
+    """Asked again it would end in the same way, and taken as an answer it would count as wrong."""
+    engine = an_engine(stub)
+    engine.preflight(preflight_questions(bank, range(bank.case_count))).require()
+    begun = len(stub.requests)
+    stub.faults.finish_reason = lambda number: reason if number >= 2 * begun + 10 else "stop"
+
+    with pytest.raises(ModelError, match=f"finish_reason '{reason}', and only 'stop' and 'length' are the model's own"):
+        answer_bank(bank, engine, files)
+    assert all(attempt.text in bank.case(attempt.case).question.answers for attempt in files.read_attempts())
+
+
+# --- what is seen on the way ------------------------------------------------------------------------------------------
+
+
+def test_constraint_that_is_lost_on_the_way_stops_the_bank_and_keeps_what_was_answered(
+    stub: Stub, bank: FrozenBank, files: BankFiles
+) -> None:
+    """A server started again without the constraint answers the rest as willingly, and all of it is malformed."""
+    engine = an_engine(stub)
+    engine.preflight(preflight_questions(bank, range(bank.case_count))).require()
+    stub.faults.ignores_constraint_from = 2 * len(stub.requests) + 20
+
+    with pytest.raises(ModelError, match=r"\d of \d+ answers of this run are none of their four.* allows 5: .*goes on"):
+        answer_bank(bank, engine, files, invalid_max=5)
+    before = list(files.read_attempts())
+    stub.faults.ignores_constraint_from = None
+    binding = answer_bank(bank, engine, files, invalid_max=5)
+
+    malformed = [each for each in before if each.text not in bank.case(each.case).question.answers]
+    assert len(before) - len(malformed) == 20
+    assert 6 <= len(malformed) <= 6 + engine.options.concurrency
+    assert list(files.read_attempts())[: len(before)] == before
+    assert binding.valid_count == 80 - len(malformed)
+    assert binding.validity == f"{80 - len(malformed)} of 80 answers valid"
+    assert verify_bank(files) == binding
+
+
+def test_run_with_another_allowance_is_another_run(stub: Stub, bank: FrozenBank, files: BankFiles) -> None:
+    """How many malformed answers are borne is registered before the first one is seen."""
+    answer_bank(bank, an_engine(stub), files)
+
+    with pytest.raises(ConflictError, match="invalid_max 16, now 99"):
+        answer_bank(bank, an_engine(stub), files, invalid_max=99)
+
+
+def test_waiting_for_an_endpoint_is_said_at_once(bank: FrozenBank, caplog: pytest.LogCaptureFixture) -> None:
+    """A minute of silence looks like work."""
+    caplog.set_level("INFO", logger="leakscale")
+    with serving() as stopped:
+        pass
+
+    with pytest.raises(UnavailableError):
+        an_engine(stopped, transport_failures_max=3, backoff_s=0.002).preflight([bank.question(0)])
+
+    first, second = (record.getMessage() for record in caplog.records[:2])
+    assert first == (
+        f"asking endpoint '{stopped.url}' for model 'base': each request up to 3 times, 20 s at most for each"
+    )
+    assert second.startswith(
+        f"endpoint '{stopped.url}' failed with ConnectError, try 1 of 3; again in 0.0 s, and given"
+    )
 
 
 # --- what is seen before the first case -----------------------------------------------------------------------------
@@ -356,7 +436,11 @@ def test_endpoint_without_log_probabilities_takes_a_base_bank_only(
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        ({}, "are not enough"),
+        ({}, "engine option 'url' is missing; give it, e.g. --option url=VALUE"),
+        ({"url": 8000}, "'url' is 8000, a int; give a str"),
+        ({"url": "http://x", "concurrency": "many"}, "'concurrency' is 'many', a str; give a int"),
+        ({"url": "http://x", "has_log_probabilities": 1}, "'has_log_probabilities' is 1, a int; give a bool"),
+        ({"url": "http://x", "tokens_max": True}, "'tokens_max' is True, a bool; give a int"),
         ({"url": "http://x", "prompts": "text"}, "'prompts' is 'text'; choose among tokens, messages"),
         ({"url": "http://x", "constraint": "hope"}, "'constraint' is 'hope'"),
         ({"url": "http://x", "tokens_max": 64, "tokens_max_second": 64}, "the second must be longer"),

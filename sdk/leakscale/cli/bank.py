@@ -37,6 +37,9 @@ def answer(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Option of the engine; may be repeated."),
     ] = None,
+    invalid_max: Annotated[
+        int, typer.Option(min=0, help="Malformed answers that a run bears where the engine promises none.")
+    ] = 16,
 ) -> None:
     """Answer every case of a bank, submit the answers and seal it."""
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
@@ -64,7 +67,13 @@ def answer(
         frozen = freeze_bank(stem.plan, families, model=path, bank_seed=plan.bank_seed, draw_count=plan.draw_count)
         opened = open_engine(engine, model=path, adapter=adapter, options=given)
         with shell.console.progress("answer", total=frozen.case_count, unit="answers") as bar:
-            binding = answer_bank(frozen, opened, stem, progress=lambda at: bar.update(at.done_count, at.case_count))
+            binding = answer_bank(
+                frozen,
+                opened,
+                stem,
+                invalid_max=invalid_max,
+                progress=lambda at: bar.update(at.done_count, at.case_count),
+            )
         client.banks.submit(name, stem.read_answers())
         receipt = client.banks.seal(name)
     facts = {
@@ -72,11 +81,13 @@ def answer(
         "mode": opened.mode.value,
         "cases": receipt.case_count,
         "attempts": binding.attempt_count,
+        "valid": binding.valid_count,
         "answers_digest": receipt.answers_digest.hex(),
         "results_digest": binding.results,
         "attempts_digest": binding.attempts,
     }
-    shell.console.result(facts, text=f"{name} sealed: {receipt.case_count} cases, {receipt.answers_digest.hex()}")
+    text = f"{name} sealed: {receipt.case_count} cases, {receipt.answers_digest.hex()}\n{binding.validity}"
+    shell.console.result(facts, text=text)
 
 
 @app.command("compare")

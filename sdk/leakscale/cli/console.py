@@ -7,6 +7,7 @@ and an error is one JSON value on stderr.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -74,6 +75,19 @@ class Console:
         self.note(line)
 
     @contextmanager
+    def logs(self) -> Iterator[None]:
+        """Say what the package logs, e.g. that an endpoint does not answer and is asked again."""
+        logger, handler = logging.getLogger("leakscale"), _Noting(self)
+        before = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before)
+
+    @contextmanager
     def progress(self, task: str, *, total: int | None, unit: str = "") -> Iterator[Progress]:
         """Show how far a task is, on stderr, for as long as the block runs.
 
@@ -84,3 +98,15 @@ class Console:
         """
         with shown_progress(task, total=total, unit=unit, write=self.note) as bar:
             yield bar
+
+
+class _Noting(logging.Handler):
+    """Says log records as lines on stderr."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one."""
+        self._console.note(record.getMessage())

@@ -25,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
     Every exception ends as one line on stderr; LEAKSCALE_DEBUG=1 puts its traceback before it.
     """
     console = Console(as_json="--json" in arguments)
-    with _interruptible(console):
+    with _interruptible(console), console.logs():
         try:
             outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
         except KeyboardInterrupt as error:

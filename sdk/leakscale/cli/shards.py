@@ -55,6 +55,9 @@ def answer(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Option of the engine; may be repeated."),
     ] = None,
+    invalid_max: Annotated[
+        int, typer.Option(min=0, help="Malformed answers that a run bears where the engine promises none.")
+    ] = 16,
 ) -> None:
     """Answer a frozen bank, or one part of it. Needs no server; killed at any moment, the same command goes on."""
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
@@ -75,9 +78,15 @@ def answer(
     opened = open_engine(engine, model=_model(model), adapter=adapter, options=given)
     with shell.console.progress(f"answer {part}", total=len(indices), unit="cases") as bar:
         binding = answer_bank(
-            bank, opened, own, indices=indices, progress=lambda at: bar.update(at.done_count, at.case_count)
+            bank,
+            opened,
+            own,
+            indices=indices,
+            invalid_max=invalid_max,
+            progress=lambda at: bar.update(at.done_count, at.case_count),
         )
-    shell.console.result(_facts(own, binding), text=f"shard {part}: {binding.case_count} cases in {own.results}")
+    text = f"shard {part}: {binding.case_count} cases in {own.results}\n{binding.validity}"
+    shell.console.result(_facts(own, binding), text=text)
 
 
 @app.command("merge")
@@ -92,9 +101,8 @@ def merge(
 
     files = _files(stem)
     binding = merge_shards(FrozenBank(files.plan), files, shard_count=count)
-    shell_of(context).console.result(
-        _facts(files, binding), text=f"{files.results}: {binding.case_count} cases, SHA-256 {binding.results}"
-    )
+    text = f"{files.results}: {binding.case_count} cases, SHA-256 {binding.results}\n{binding.validity}"
+    shell_of(context).console.result(_facts(files, binding), text=text)
 
 
 @app.command("submit")
@@ -103,13 +111,19 @@ def submit(context: typer.Context, name: Name, stem: Stem) -> None:
     from leakscale.inference import verify_bank  # noqa: PLC0415
 
     files = _files(stem)
-    verify_bank(files)
+    binding = verify_bank(files)
     shell = shell_of(context)
     with connected(shell) as client:
         client.banks.submit(name, files.read_answers())
         receipt = client.banks.seal(name)
-    facts = {"bank": name, "cases": receipt.case_count, "answers_digest": receipt.answers_digest.hex()}
-    shell.console.result(facts, text=f"{name} sealed: {receipt.case_count} cases, {receipt.answers_digest.hex()}")
+    facts = {
+        "bank": name,
+        "cases": receipt.case_count,
+        "valid": binding.valid_count,
+        "answers_digest": receipt.answers_digest.hex(),
+    }
+    text = f"{name} sealed: {receipt.case_count} cases, {receipt.answers_digest.hex()}\n{binding.validity}"
+    shell.console.result(facts, text=text)
 
 
 def parse_options(given: list[str]) -> dict[str, Any]:
@@ -158,5 +172,6 @@ def _facts(files: BankFiles, binding: Binding) -> dict[str, str | int]:
         "first_case": binding.first_case,
         "cases": binding.case_count,
         "attempts": binding.attempt_count,
+        "valid": binding.valid_count,
         "results_digest": binding.results,
     }

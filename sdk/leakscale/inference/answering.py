@@ -21,6 +21,7 @@ from leakscale.inference.chain import AttemptChain
 from leakscale.inference.engines import Engine
 from leakscale.inference.journal import Journal
 from leakscale.inference.results import RESULTS_MEND
+from leakscale.inference.validity import INVALID_MAX, ConstraintWatch
 
 __all__ = ["BankProgress", "answer_bank", "preflight_questions"]
 
@@ -49,6 +50,7 @@ def answer_bank(
     files: BankFiles,
     *,
     indices: range | None = None,
+    invalid_max: int = INVALID_MAX,
     progress: ProgressCallback | None = None,
 ) -> Binding:
     """Answer every case of a bank that has no terminal attempt yet, and bind the results to the attempts.
@@ -58,10 +60,12 @@ def answer_bank(
         engine: Must pass its preflight before the first case is asked; not tried when nothing is left to ask.
         files: Where attempts, results and binding go, or are.
         indices: Consecutive cases to answer, of a shard; all by default.
+        invalid_max: Malformed answers that one run bears in a mode that promises none; with more, the engine has
+            stopped to enforce the choice, and the run ends. Registered in the header of the attempts.
         progress: Called after each attempt.
 
     Raises:
-        ModelError: If the engine fails its preflight.
+        ModelError: If the engine fails its preflight, or stops to enforce the choice on the way.
         ConflictError: If the bank was rendered for another tokenizer or chat template than the engine's, or the files
             were begun with another bank or engine, or another run is writing them.
         IntegrityError: If the attempts or results on disk follow no rule; the message names the first that does not.
@@ -70,11 +74,13 @@ def answer_bank(
     """
     asked = range(bank.case_count) if indices is None else indices
     _check_rendering(bank, engine)
-    with _Answering(bank, engine, files, asked) as run:
+    watch = ConstraintWatch(bank, engine.mode, invalid_max=invalid_max)
+    with _Answering(bank, engine, files, asked, invalid_max=invalid_max) as run:
         run.recover()
         if not run.chain.is_complete:
             engine.preflight(preflight_questions(bank, asked)).require()
-            run.answer(progress)
+            run.answer(watch, progress)
+            watch.require()
         elif progress is not None:
             progress(BankProgress(len(asked), len(asked)))
         if not run.chain.is_complete:
@@ -105,7 +111,7 @@ def _check_rendering(bank: FrozenBank, engine: Engine) -> None:
 class _Answering:
     """Open attempt and result streams of one bank."""
 
-    def __init__(self, bank: FrozenBank, engine: Engine, files: BankFiles, asked: range) -> None:
+    def __init__(self, bank: FrozenBank, engine: Engine, files: BankFiles, asked: range, *, invalid_max: int) -> None:
         self.chain = AttemptChain(bank, engine.mode, asked)
         self._engine, self._asked = engine, asked
         head = {
@@ -114,6 +120,7 @@ class _Answering:
             "mode": engine.mode.value,
             "first_case": asked.start,
             "case_count": len(asked),
+            "invalid_max": invalid_max,
         }
         self._attempts = Journal(
             files.attempts, {"format": ATTEMPTS_FORMAT, **head}, mend=ATTEMPTS_MEND, is_stamped=True
@@ -149,12 +156,13 @@ class _Answering:
             self._results.append(result.to_json())
         self._commit()
 
-    def answer(self, progress: ProgressCallback | None) -> None:
-        """Ask the engine for every case that is left."""
+    def answer(self, watch: ConstraintWatch, progress: ProgressCallback | None) -> None:
+        """Ask the engine for every case that is left, for as long as it keeps what its mode promises."""
         self._attempts.begin()
         self._results.begin()
-        for attempt in self._engine.answer(self.chain.open_cases()):
+        for attempt in self._engine.answer(watch.while_kept(self.chain.open_cases())):
             due = self.chain.add(attempt)
+            watch.see(attempt)
             self._attempts.append(attempt.to_json())
             for result in due:
                 self._results.append(result.to_json())

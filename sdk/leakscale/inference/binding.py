@@ -22,6 +22,7 @@ from leakscale.inference.cases import FrozenBank
 from leakscale.inference.chain import AttemptChain
 from leakscale.inference.lines import damage, file_digest, json_line, read_header
 from leakscale.inference.results import RESULTS_MEND, TerminalResult, read_results
+from leakscale.inference.validity import valid_count
 from leakscale.models import Answer
 from leakscale.whole_files import replacing
 
@@ -73,8 +74,15 @@ class Binding:
     results: str
     case_count: int
     attempt_count: int
+    valid_count: int
+    """Cases whose answer is one of their question's four strings; the others count as wrong."""
     first_case: int = 0
     """Above 0 in a shard."""
+
+    @property
+    def validity(self) -> str:
+        """Say in words how many answers are valid."""
+        return f"{self.valid_count:,} of {self.case_count:,} answers valid"
 
 
 def replay(chain: AttemptChain, attempts: Path, results: Path) -> Iterator[TerminalResult]:
@@ -172,12 +180,17 @@ def _check_plan(bank: FrozenBank, named: Mapping[Path, str]) -> None:
 
 
 def _binding(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
+    attempt_count = valid = 0
+    for attempt in read_attempts(files.attempts):
+        attempt_count += 1
+        valid += valid_count(bank, attempt)
     return Binding(
         plan=bank.digest,
         attempts=file_digest(files.attempts),
         results=file_digest(files.results),
         case_count=len(asked),
-        attempt_count=sum(1 for _ in read_attempts(files.attempts)),
+        attempt_count=attempt_count,
+        valid_count=valid,
         first_case=asked.start,
     )
 

@@ -120,7 +120,7 @@ class FrozenBank:
             raise IntegrityError(
                 f"bank '{path}' has {len(self._offsets) - 2} of {self.question_count} questions; {PLAN_MEND}"
             )
-        self.question = lru_cache(maxsize=4)(self._read_question)
+        self.question = lru_cache(maxsize=16)(self._read_question)
         """The question of a 0-based index; the last few are kept."""
 
     def __del__(self) -> None:

@@ -105,7 +105,8 @@ class _Answering:
             def show(at: BankProgress) -> None:
                 bar.update(at.done_count, at.case_count)
 
-            answer_bank(frozen, engine, files, progress=show)
+            binding = answer_bank(frozen, engine, files, progress=show)
+        self._watcher.note(f"{_bank_id(bank)}: {binding.validity}")
         self._client.banks.submit(bank.name, files.read_answers())
         receipt = self._client.banks.seal(bank.name)
         write_json(self._directory.banks / f"{_bank_id(bank)}.receipt.json", _receipt_to_dict(receipt))

@@ -23,6 +23,11 @@ CONSTRAINTS: Final = ("structured-outputs", "guided-choice", "json-schema", "non
 """vLLM from 0.12, vLLM before, the OpenAI API, nothing."""
 PROMPTS: Final = ("tokens", "messages")
 
+_COMPLETE: Final = "stop"
+_CUT_OFF: Final = "length"
+_BROKEN_OFF: Final = frozenset({None, "abort", "error"})
+"""The server ended the request, not the model its answer (vLLM); nothing is known about the rest of it."""
+
 _NEUTRAL: Final[Mapping[str, Any]] = {"temperature": 1, "top_p": 1}
 _NEUTRAL_VLLM: Final[Mapping[str, Any]] = {**_NEUTRAL, "top_k": -1, "min_p": 0, "repetition_penalty": 1}
 """Said on every request: a server takes what is not said from the model's generation config, and samples from another
@@ -63,15 +68,35 @@ def read_completion(fields: Mapping[str, Any]) -> Completion:
     """Read an answer to `request`.
 
     Raises:
-        TransportFailure: If it is no such answer, so that nothing is known about what the model wrote.
+        TransportFailure: If it is no such answer, or the server broke it off, so that nothing is known about what the
+            model would have written.
+        ModelError: If something else than the model ended it, such as a filter or a tool call; asked again, it would
+            end in the same way.
+    """
+    text, reason, prompt_token_count = _read(fields)
+    if reason in _BROKEN_OFF:
+        raise TransportFailure(f"answer broken off: finish_reason {reason or 'missing'}")
+    if reason not in {_COMPLETE, _CUT_OFF}:
+        raise ModelError(
+            f"the endpoint ended an answer with finish_reason '{reason}', and only '{_COMPLETE}' and '{_CUT_OFF}' are "
+            "the model's own; serve it without filters, tools and repetition detection, and run the same command "
+            "again: it goes on"
+        )
+    return Completion(text, reason == _CUT_OFF, prompt_token_count)
+
+
+def _read(fields: Mapping[str, Any]) -> tuple[str, str | None, int | None]:
+    """Return text, reason of its end and number of prompt tokens.
+
+    Raises:
+        TransportFailure: If it is no completion.
     """
     try:
         choice = fields["choices"][0]
         text = choice["message"]["content"] if "message" in choice else choice["text"]
         if not (text is None or isinstance(text, str)):
             raise TypeError(f"text is {type(text).__name__}")
-        count = (fields.get("usage") or {}).get("prompt_tokens")
-        return Completion(text or "", choice.get("finish_reason") == "length", count)
+        return text or "", choice.get("finish_reason"), (fields.get("usage") or {}).get("prompt_tokens")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise TransportFailure(f"body is no completion: {type(error).__name__}") from error
 
@@ -95,7 +120,7 @@ def read_scores(fields: Mapping[str, Any], question: Question, answer: int) -> l
         TransportFailure: If it is no such answer at all.
         ModelError: If the endpoint answers, and does not say.
     """
-    read_completion(fields)
+    _read(fields)
     first = len(question.prompt_ids)
     stop = first + len(question.answer_ids[answer])
     try:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from leakscale.errors import InvalidRequestError, UnavailableError
+from leakscale.errors import InvalidRequestError
 from leakscale.inference.attempts import TIER_COUNT, Attempt, Mode, Outcome
 from leakscale.inference.cases import Case, Question
 from leakscale.inference.engines.concurrency import in_parallel
@@ -30,12 +30,11 @@ from leakscale.inference.engines.dialect import (
     score_request,
 )
 from leakscale.inference.engines.endpoint_preflight import endpoint_preflight
+from leakscale.inference.engines.patience import Patience
 from leakscale.inference.engines.preflight import PreflightReport, parse_options
 from leakscale.inference.engines.transport import HttpTransport, TransportFailure
 
 __all__ = ["EndpointEngine", "EndpointOptions", "open_endpoint"]
-
-_BACKOFF_S_MAX: Final = 30.0
 
 _Answer = TypeVar("_Answer")
 
@@ -89,9 +88,11 @@ class EndpointEngine:
         self.base_name = options.served_model or model
         self.served_name = options.served_adapter or self.base_name
         self._tiers = (options.tokens_max, options.tokens_max_second)
+        self._patience = Patience(options.url, options.transport_failures_max, options.backoff_s, options.timeout_s)
         self._transport = HttpTransport(
             options.url,
             api_key=os.environ.get(options.api_key_variable),
+            api_key_variable=options.api_key_variable,
             timeout_s=options.timeout_s,
             connections_max=options.concurrency,
         )
@@ -120,12 +121,14 @@ class EndpointEngine:
         Raises:
             UnavailableError: If it cannot be reached.
         """
+        self._patience.announce(self.served_name)
         return endpoint_preflight(self, questions)
 
     def answer(self, cases: Iterable[Case]) -> Iterator[Attempt]:
         """Ask for every case, `concurrency` at a time; attempts come as they end.
 
         Raises:
+            ModelError: If an answer ended in a way that is none of the model's own, such as a filter.
             UnavailableError: If one case failed `transport_failures_max` times in a row.
             LeakScaleError: If the endpoint refuses a request for what it is.
         """
@@ -172,7 +175,7 @@ class EndpointEngine:
             except TransportFailure as failure:
                 failure_count += 1
                 yield Attempt(case.index, Outcome.TRANSPORT, tier=tier, detail=failure.detail)
-                self._pause(failure, failure_count, stop)
+                self._patience.bear(failure, failure_count, stop)
                 continue
             failure_count = 0
             outcome = Outcome.LENGTH if completion.is_cut_off else Outcome.COMPLETED
@@ -187,21 +190,7 @@ class EndpointEngine:
                 return read(self._transport.post(*asked))
             except TransportFailure as failure:
                 failure_count += 1
-                self._pause(failure, failure_count, never)
-
-    def _pause(self, failure: TransportFailure, failure_count: int, stop: Event) -> None:
-        """Wait before asking again.
-
-        Raises:
-            UnavailableError: If it failed too often.
-        """
-        if failure_count >= self._options.transport_failures_max:
-            raise UnavailableError(
-                f"endpoint '{self._options.url}' failed {failure_count} times in a row, last with {failure.detail}; "
-                "see that it runs, and run the same command again: it goes on from here"
-            ) from failure
-        backoff_s = min(self._options.backoff_s * 2 ** (failure_count - 1), _BACKOFF_S_MAX)
-        stop.wait(max(backoff_s, failure.retry_after_s))
+                self._patience.bear(failure, failure_count, never)
 
 
 def open_endpoint(*, model: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> EndpointEngine:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from leakscale.errors import InvalidRequestError, ModelError
 
@@ -57,15 +58,33 @@ def parse_options(kind: type[_Options], options: Mapping[str, Any]) -> _Options:
     """Build an engine's options from a mapping.
 
     Raises:
-        InvalidRequestError: If there is no option of a name, or one that must be given is missing.
+        InvalidRequestError: If there is no option of a name, one that must be given is missing, or a value is not of
+            its option's type.
     """
-    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(options) - names)
+    fields: dict[str, dataclasses.Field[Any]] = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    unknown = sorted(set(options) - set(fields))
     if unknown:
         raise InvalidRequestError(
-            f"engine option '{unknown[0]}' does not exist; choose among {', '.join(sorted(names))}"
+            f"engine option '{unknown[0]}' does not exist; choose among {', '.join(sorted(fields))}"
         )
-    try:
-        return kind(**options)
-    except TypeError as error:
-        raise InvalidRequestError(f"engine options {sorted(options)} are not enough: {error}") from error
+    for name, field in fields.items():
+        has_default = (field.default, field.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
+        if name not in options and not has_default:
+            raise InvalidRequestError(f"engine option '{name}' is missing; give it, e.g. --option {name}=VALUE")
+    kinds = get_type_hints(kind)
+    for name, value in options.items():
+        if not _is_of(value, kinds[name]):
+            raise InvalidRequestError(
+                f"engine option '{name}' is {value!r}, a {type(value).__name__}; give a {fields[name].type}"
+            )
+    return kind(**options)
+
+
+def _is_of(value: object, kind: Any) -> bool:
+    """Tell whether a value that came from JSON or TOML is of an option's type."""
+    if isinstance(kind, UnionType):
+        return any(_is_of(value, each) for each in get_args(kind))
+    plain = get_origin(kind) or kind
+    if isinstance(value, bool):
+        return plain is bool
+    return isinstance(value, (int, float) if plain is float else plain)

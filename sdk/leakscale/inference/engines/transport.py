@@ -46,8 +46,16 @@ class TransportFailure(Exception):  # noqa: N818  an outcome of a request, caugh
 class HttpTransport:
     """Posts JSON to one endpoint; safe to share among threads."""
 
-    def __init__(self, url: str, *, api_key: str | None, timeout_s: float, connections_max: int) -> None:
+    def __init__(
+        self, url: str, *, api_key: str | None, api_key_variable: str, timeout_s: float, connections_max: int
+    ) -> None:
         self._url = url.rstrip("/")
+        self._next_steps: dict[int, str] = {
+            401: f"set {api_key_variable} to a key that it accepts"
+            + ("; none was sent, for it is not set" if api_key is None else ""),
+            403: f"give {api_key_variable} a key that may use this model",
+            404: "check the URL, and that served_model and served_adapter are names that it serves",
+        }
         self._client = httpx.Client(
             headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
             timeout=httpx.Timeout(timeout_s, connect=min(timeout_s, 10.0)),
@@ -78,7 +86,8 @@ class HttpTransport:
         if response.status_code in _PASSING or response.is_server_error:
             raise TransportFailure(f"HTTP {response.status_code}", retry_after_s=_retry_after_s(response))
         refusal = _REFUSALS.get(response.status_code, InvalidRequestError)
-        raise refusal(f"endpoint '{self._url}/{path}' answers {response.status_code}: {_reason(response)}")
+        next_step = self._next_steps.get(response.status_code, "change the engine's options to what it takes")
+        raise refusal(f"endpoint '{self._url}/{path}' answers {response.status_code}: {_reason(response)}; {next_step}")
 
     def close(self) -> None:
         """Close every connection."""
