@@ -7,7 +7,7 @@
 | `draw.json` | how the parents were drawn from it |
 | `registration.json` | what was locked, signed |
 | `ledger.jsonl` | draw, lock, amendments and what followed: signed, each entry bound to the one before |
-| `scores/<variant>/<bank>/` | one table a model, state and kind; the variant is `registered` or `amendment-1`, … |
+| `scores/<variant>/<bank>/` | one table a model, state and kind, and how its run went; under `registered`, … |
 | `analysis/`, `report.html` | numbers, and the report |
 | `private/bank.jsonl` | the drawn parents with their forms, in draw order |
 | `private/control.jsonl` | the control bank |
@@ -145,6 +145,10 @@ class AuditDirectory:
     ) -> Path:
         """Return the table of scores of a model in one state."""
         return self.root / "scores" / variant / bank / f"{model_id}.{state}.{kind}.jsonl"
+
+    def quality(self, model_id: str, *, bank: BankRole, state: str = "base", variant: str = REGISTERED) -> Path:
+        """Return how the run of a model in one state went."""
+        return self.root / "scores" / variant / bank / f"{model_id}.{state}.quality.json"
 
     def asked(self) -> list[Path]:
         """Return the answers and scores that exist, which no audit has before it is locked."""

@@ -7,6 +7,7 @@ import typer
 from leakscale.cli import (
     audit_amend,
     audit_analyze,
+    audit_answer,
     audit_check,
     audit_import,
     audit_lock,
@@ -24,5 +25,6 @@ app.command("review")(audit_review.review)
 app.command("lock")(audit_lock.lock)
 app.command("amend")(audit_amend.amend)
 app.command("show")(audit_show.show)
+app.command("answer")(audit_answer.answer)
 app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import typer
 from tests.audit.analysis.builders import scores
+from tests.audit.answering.builders import SpokenEngine, locked_audit
 from tests.audit.log_builders import a_csv
 from tests.audit.registration.builders import NOW, PLAN, an_audit
 from typer.testing import CliRunner, Result
 
 from leakscale.audit.analysis import analyze_audit
+from leakscale.audit.answering import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.importers import LogPaths, Selection
@@ -154,3 +156,21 @@ def test_scores_do_not_say_how_large_their_benchmark_is(tmp_path: Path) -> None:
 
     assert outcome.exit_code == 2
     assert "--population" in outcome.output
+
+
+def test_how_the_run_went_stands_beside_the_scores(tmp_path: Path) -> None:
+    """A cap that cut answers off pulls the gap to zero, and whoever reads the gap must see it."""
+    directory = locked_audit(tmp_path)
+    for model in ("tiny", "other"):
+        answer_audit(directory, model, engine=SpokenEngine(lambda _: "so I think…"))
+    table = analyze_audit(directory)[0].table("formats")
+
+    assert {(row.form, row.cut_off, row.met) for row in table.rows} == {
+        (form, 1.0, "none 4") for form in ("original", "fresh-1", "fresh-2")
+    }
+    assert "Asked twice and answered alike: tiny 1 of 1, other 1 of 1." in table.note
+
+    path = directory.quality("tiny", bank=BankRole.AUDIT)
+    path.write_text(path.read_text().replace('"cut_off_count": 4', '"cut_off_count": 0'))
+    with pytest.raises(IntegrityError, match="not what the ledger names"):
+        analyze_audit(directory)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from leakscale.audit.analysis import heads
 from leakscale.audit.analysis.advantage import advantage, claims, intervals, placebo, readings, sensitivity
 from leakscale.audit.analysis.detectors import detectors
+from leakscale.audit.analysis.formats import formats
 from leakscale.audit.analysis.items import clustering, near_copies
 from leakscale.audit.analysis.panel import AuditSettings, Panel
 from leakscale.audit.analysis.planning import budget, detection, power
@@ -103,6 +104,7 @@ def _makers(panel: Panel, settings: AuditSettings) -> dict[TableHead, Callable[[
         heads.NEAR_COPIES: partial(near_copies, panel),
         heads.BUDGET: partial(budget, panel, settings),
         heads.DETECTION: partial(detection, panel, settings),
+        heads.FORMATS: partial(formats, panel),
         heads.POWER: partial(power, panel, settings),
         heads.PLACEBO: partial(placebo, panel),
     }

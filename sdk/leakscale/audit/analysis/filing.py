@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from leakscale.audit.analysis.analysis import AuditAnalysis, analyze_panel
-from leakscale.audit.analysis.panel import AuditSettings, Panel
+from leakscale.audit.analysis.panel import AuditSettings, ModelScores, Panel
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of
@@ -16,6 +18,7 @@ from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.audit.scoring.quality import AnswerQuality
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.stats import NearCopies, find_near_copies
 
@@ -51,7 +54,8 @@ def analyze_audit(
         bank = locked_bank(directory, registration)
         tables = list(_entered_tables(directory, registration, BankRole.AUDIT))
         controls = list(_entered_tables(directory, registration, BankRole.CONTROL))
-        panel = Panel(Panel.of(tables, controls).models, near_copies_of(bank, registration))
+        models = [_with_quality(directory, registration, model) for model in Panel.of(tables, controls)]
+        panel = Panel(tuple(models), near_copies_of(bank, registration))
         settings = AuditSettings(
             registration.design(), registration.plan.inference, seed=registration.plan.decoding.seed
         )
@@ -100,6 +104,19 @@ def _score_files(directory: AuditDirectory, registration: Registration, model_id
         f"model '{model_id}' has no scores on the {role} bank ({registration.variant}), and a panel is analyzed whole; "
         "answer the audit, or `leakscale audit import` its log"
     )
+
+
+def _with_quality(directory: AuditDirectory, registration: Registration, model: ModelScores) -> ModelScores:
+    """Add how the run went, where the audit asked the model itself."""
+    table = model.audit
+    path = directory.quality(table.model, bank=BankRole.AUDIT, state=table.state, variant=registration.variant)
+    if not path.is_file():
+        return model
+    content, subject = path.read_bytes(), path.relative_to(directory.root).as_posix()
+    entered = {entry.digest for entry in AuditLedger(directory).entries() if entry.subject == subject}
+    if hashlib.sha256(content).hexdigest() not in entered:
+        raise IntegrityError(f"'{path}' is not what the ledger names; answer again, or restore it from a copy")
+    return replace(model, quality=AnswerQuality.from_json(json.loads(content)))
 
 
 def _entered(directory: AuditDirectory, path: Path, digests: dict[str, str]) -> ScoreTable:

@@ -13,6 +13,7 @@ __all__ = [
     "CLUSTERING",
     "DETECTION",
     "DETECTORS",
+    "FORMATS",
     "INTERVALS",
     "NEAR_COPIES",
     "PLACEBO",
@@ -35,5 +36,6 @@ NEAR_COPIES: Final = TableHead(
 )
 BUDGET: Final = TableHead("10", "budget", "What smaller audits of these models would have shown")
 DETECTION: Final = TableHead("11", "detection", "How often an audit of this bank detects a planted advantage")
+FORMATS: Final = TableHead("", "formats", "Answers cut off, the registered phrase, and the format the parser met")
 POWER: Final = TableHead("", "power", "Least advantage that this audit detects")
 PLACEBO: Final = TableHead("", "placebo", "The placebo-label identity, which is zero unless scoring is asymmetric")

@@ -9,6 +9,7 @@ from typing import Any
 
 from leakscale.audit.registration.fields import InferenceTable
 from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.audit.scoring.quality import AnswerQuality
 from leakscale.errors import InvalidRequestError
 from leakscale.stats import FinitePopulationDesign, Gaps, NearCopies, paired_gap
 
@@ -53,6 +54,8 @@ class ModelScores:
     """Accuracies on the control bank."""
     confidence: ScoreTable | None = None
     """Mean log-probability a token of the audited forms, for the detectors."""
+    quality: AnswerQuality | None = None
+    """How the run on the audited parents went; None of a log, whose import says it."""
 
     def __post_init__(self) -> None:
         for table, is_confidence in ((self.audit, False), (self.control, False), (self.confidence, True)):

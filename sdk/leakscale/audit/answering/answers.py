@@ -1,0 +1,77 @@
+"""What a model answered to one question, as a line of the log that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leakscale.audit.answering.asks import Ask
+from leakscale.errors import IntegrityError
+from leakscale.inference.forms import Generated, OptionScore
+
+__all__ = ["FormAnswer"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormAnswer:
+    """One answer: a generated text, or a score of every option."""
+
+    form: str
+    """`parent/original`, `parent/fresh-2`, ..."""
+    number: int
+    is_rerun: bool
+    generated: Generated | None
+    options: tuple[OptionScore, ...] = ()
+
+    @classmethod
+    def of(cls, ask: Ask, answer: Generated | Sequence[OptionScore]) -> FormAnswer:
+        """Put an engine's answer to its question."""
+        form, number, is_rerun = ask.key
+        if isinstance(answer, Generated):
+            return cls(form, number, is_rerun, answer)
+        return cls(form, number, is_rerun, None, tuple(answer))
+
+    @property
+    def key(self) -> tuple[str, int, bool]:
+        """What tells this answer from every other of the run; as `Ask.key`."""
+        return self.form, self.number, self.is_rerun
+
+    def says_the_same(self, other: FormAnswer) -> bool:
+        """Tell whether two answers to one question are one answer.
+
+        Texts are compared, not how sure the model was: a repetition stands in another batch, which moves the last bits
+        of a log-probability. Options are scored alone, so their scores have to agree to the bit.
+        """
+        if self.generated is None or other.generated is None:
+            return self.generated is other.generated and self.options == other.options
+        ours, theirs = self.generated, other.generated
+        return (ours.text, ours.token_count, ours.is_cut_off) == (theirs.text, theirs.token_count, theirs.is_cut_off)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of a line."""
+        fields: dict[str, Any] = {"form": self.form, "number": self.number, "rerun": self.is_rerun}
+        if self.generated is None:
+            return fields | {"options": [[each.log_probability, each.token_count] for each in self.options]}
+        return fields | {
+            "text": self.generated.text,
+            "token_count": self.generated.token_count,
+            "cut_off": self.generated.is_cut_off,
+            "confidence": self.generated.confidence,
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> FormAnswer:
+        """Read what `to_json` wrote.
+
+        Raises:
+            IntegrityError: If it is no answer.
+        """
+        try:
+            key = fields["form"], fields["number"], fields["rerun"]
+            if "options" in fields:
+                return cls(*key, None, tuple(OptionScore(*each) for each in fields["options"]))
+            generated = Generated(fields["text"], fields["token_count"], fields["cut_off"], fields["confidence"])
+            return cls(*key, generated)
+        except (KeyError, TypeError) as error:
+            raise IntegrityError(f"is no answer ({type(error).__name__}: {error})") from error

@@ -1,0 +1,84 @@
+"""`leakscale audit answer`: ask the registered models every form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.audit.answering import AnsweredBank
+
+__all__ = ["answer"]
+
+
+def answer(
+    context: typer.Context,
+    root: Annotated[Path, typer.Argument(metavar="DIR", help="A locked audit.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="Id of a registered model; repeatable. Default: every one that is asked.")
+    ] = None,
+    variant: Annotated[str, typer.Option(help="`registered`, or an amendment.")] = "registered",
+    adapter: Annotated[Path | None, typer.Option(help="Folder of an adapter, for another --state than base.")] = None,
+    state: Annotated[str, typer.Option(help="State of the model.")] = "base",
+) -> None:
+    """Answer the bank and the control bank with each model, and score what it said.
+
+    Interrupted, the same command goes on. Answers stay under private/, scores are entered in the ledger.
+    """
+    from leakscale.audit.answering import answer_audit  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
+    from leakscale.audit.registration.amending import registration_of  # noqa: PLC0415
+    from leakscale.errors import PreconditionError  # noqa: PLC0415
+
+    shell, directory = shell_of(context), AuditDirectory.existing(root)
+    registration = registration_of(directory, variant)
+    models = model or [each.id for each in registration.plan.models if not each.is_asked_already]
+    if not models:
+        raise PreconditionError(
+            f"audit '{registration.name}' asks no model itself; import their logs by `leakscale audit import`"
+        )
+    roles = [BankRole.AUDIT] if registration.control is None else list(BankRole)
+    answered: list[tuple[str, BankRole, AnsweredBank]] = []
+    for model_id in models:
+        for role in roles:
+            with shell.console.progress(f"answer {model_id} {role}", total=None, unit="answers") as bar:
+                found = answer_audit(
+                    directory,
+                    model_id,
+                    role=role,
+                    state=state,
+                    adapter=adapter,
+                    variant=variant,
+                    progress=bar.update,
+                )
+            answered.append((model_id, role, found))
+            for warning in found.quality.warnings:
+                shell.console.note(f"warning: {model_id}, {role} bank, {warning}")
+    shell.console.result(
+        {"answered": [_facts(*each) for each in answered]}, text="\n".join(_line(*each) for each in answered)
+    )
+
+
+def _facts(model: str, role: str, answered: AnsweredBank) -> dict[str, Any]:
+    return {
+        "model": model,
+        "bank": str(role),
+        "scores": [{"kind": str(table.kind), "digest": table.digest} for table in answered.tables],
+        "quality": answered.quality.to_json(),
+        "files": [str(path) for path in answered.files],
+    }
+
+
+def _line(model: str, role: str, answered: AnsweredBank) -> str:
+    import numpy as np  # noqa: PLC0415
+
+    from leakscale.stats import paired_gap  # noqa: PLC0415
+
+    table, quality = answered.tables[0], answered.quality
+    again = f"{quality.rerun_alike_count} of {quality.rerun_count} repeated alike" if quality.rerun_count else ""
+    public = f"{model}, {role} bank: public score {np.nanmean(table.original):.4f}"
+    return ", ".join(filter(None, (public, str(paired_gap(table.original, table.fresh)), again)))

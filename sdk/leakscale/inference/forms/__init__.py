@@ -1,0 +1,142 @@
+"""Engines of an audit: what answers a form of a benchmark item in free text, or says how probable its options are.
+
+    engine = open_form_engine("transformers", source="model-folder", adapter=None, options={})
+    engine.generate([FormPrompt.of_chat("What is 2 + 3?")], decoding=Decoding(32))
+
+An engine's module is imported when it is asked for, so that naming one loads no torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from leakscale.errors import InvalidRequestError
+from leakscale.models import Message
+
+__all__ = [
+    "FORM_ENGINES",
+    "Decoding",
+    "FormEngine",
+    "FormPrompt",
+    "Generated",
+    "OptionScore",
+    "open_form_engine",
+]
+
+JsonScalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class FormPrompt:
+    """What a model is shown for one form."""
+
+    turns: tuple[Message, ...]
+    """System and user turns; of a plain text, one user turn that is the text."""
+    is_chat: bool
+    """Whether the model's chat template goes around them."""
+
+    @classmethod
+    def of_chat(cls, question: str, *, system: str = "") -> FormPrompt:
+        """Return one question under the chat template."""
+        turns = (Message("user", question),)
+        return cls((Message("system", system), *turns) if system else turns, is_chat=True)
+
+    @classmethod
+    def of_text(cls, text: str) -> FormPrompt:
+        """Return a text as it is."""
+        return cls((Message("user", text),), is_chat=False)
+
+    @property
+    def text(self) -> str:
+        """All turns, an empty line between two: the whole prompt where no template goes around it."""
+        return "\n\n".join(turn.content for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How an answer is generated."""
+
+    token_count_max: int
+    temperature: float = 0.0
+    """0 is greedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """One generated answer."""
+
+    text: str
+    token_count: int
+    is_cut_off: bool
+    """Whether the token cap ended it."""
+    confidence: float | None
+    """Mean log-probability a token that the model gave its own answer, in nats, at most 0; None where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionScore:
+    """How probable one option is as what comes next."""
+
+    log_probability: float
+    """Of the whole option, in nats."""
+    token_count: int
+
+
+class FormEngine(Protocol):
+    """A model that answers forms."""
+
+    @property
+    def identity(self) -> Mapping[str, JsonScalar]:
+        """Everything besides prompt and decoding that decides the answers."""
+
+    @property
+    def batch_size(self) -> int:
+        """Prompts that are answered together; part of the identity where it can change an answer."""
+
+    def generate(
+        self, prompts: Sequence[FormPrompt], *, decoding: Decoding, seeds: Sequence[bytes] = ()
+    ) -> list[Generated]:
+        """Answer prompts.
+
+        Args:
+            prompts: At most `batch_size`.
+            decoding: Token cap and temperature.
+            seeds: One a prompt, where the temperature is not 0.
+        """
+
+    def score_options(self, prompt: FormPrompt, options: Sequence[str]) -> list[OptionScore]:
+        """Say how probable each option is right after a prompt, in the order given."""
+
+
+FORM_ENGINES: Final[Mapping[str, tuple[str, str]]] = {
+    "transformers": ("leakscale.inference.forms.local", "open_local_forms"),
+}
+"""Module and function of each engine."""
+
+
+def open_form_engine(
+    name: str, *, source: str | Path, adapter: Path | None = None, options: Mapping[str, Any] | None = None
+) -> FormEngine:
+    """Open an engine by name.
+
+    Args:
+        name: One of `FORM_ENGINES`.
+        source: Folder or Hugging Face id.
+        adapter: Folder of a completed adapter, or None for the base state.
+        options: Fields of the engine's own options.
+
+    Raises:
+        InvalidRequestError: If there is no such engine or option.
+        ModelError: If the model or adapter cannot be used.
+    """
+    if name not in FORM_ENGINES:
+        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(FORM_ENGINES)}; choose one of them")
+    module, function = FORM_ENGINES[name]
+    engine: FormEngine = getattr(importlib.import_module(module), function)(
+        source=source, adapter=adapter, options=dict(options or {})
+    )
+    return engine
