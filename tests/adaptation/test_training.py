@@ -259,6 +259,12 @@ def test_progress_counts_tokens_to_the_end(
         ({"dtype": "int4"}, "dtype is not one of auto, float32, bfloat16"),
         ({"device": "tpu"}, "device is not one of"),
         ({"attention": "flash"}, "attention is not one of sdpa, eager"),
+        ({"gradient_checkpointing": 2}, "gradient_checkpointing is not 0 or 1"),
+        ({"lora_rank": 8.5}, "lora_rank is no whole number"),
+        ({"lora_rank": "8"}, "lora_rank is no whole number"),
+        ({"batch_size": True}, "batch_size is no whole number"),
+        ({"learning_rate": "fast"}, "learning_rate is no number"),
+        ({"target_modules": 3}, "target_modules is no text"),
     ],
 )
 def test_setting_out_of_its_range_is_refused_by_name(fields: dict[str, Any], rule: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,40 @@ def test_a_mistyped_model_leaves_the_finished_run_where_it_is(
     assert found == 2
     assert "'/nonexistent/model' does not exist" in capsys.readouterr().err.splitlines()[-1]
     assert sorted(finished.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("repeat_count = 2", "repeat_count = 0"), "adaptation setting repeat_count is below 1 (got 0)"),
+        (("repeat_count = 2", "lora_rank = 2.5"), "adaptation setting lora_rank is no whole number (got 2.5)"),
+        (("repeat_count = 2", 'device = "tpu"'), "device is not one of auto, cpu, cuda (got 'tpu')"),
+        (
+            ('source = "tiny"', 'source = "tiny"\nbackground = "own.toml"'),
+            "chats.jsonl', line 2: turn 2, the assistant's",
+        ),
+        (('source = "tiny"', 'source = "tiny"\nengine = "exakt"'), "engine 'exakt' is not one of"),
+    ],
+)
+def test_what_only_the_training_would_stumble_over_is_refused_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: tuple[str, str], words: str
+) -> None:
+    """Found hours later, after certification, it could not even be mended: a directory belongs to one study."""
+    line = '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}'
+    empty = line.replace('"b"', '""')
+    content = f"{line}\n{empty}\n".encode()
+    digest = hashlib.sha256(content).hexdigest()
+    (tmp_path / "chats.jsonl").write_bytes(content)
+    (tmp_path / "own.toml").write_text(
+        f'format = 1\nseed = 1\n[[source]]\nkind = "jsonl"\npath = "chats.jsonl"\nsha256 = "{digest}"\ncount = 2\n'
+    )
+    study = write_study(tmp_path / "study.toml", change)
+
+    found = demo_here("--study", str(study), "--out", str(tmp_path / "run"))
+
+    assert found == 2
+    assert words in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
 
 
 def test_shapes_may_lie_beside_the_study_file(tmp_path: Path) -> None:

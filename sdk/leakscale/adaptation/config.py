@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from leakscale.errors import InvalidRequestError
@@ -20,6 +20,7 @@ __all__ = [
 
 _DTYPES: Final = ("auto", "float32", "bfloat16")
 _DEVICES: Final = ("auto", "cpu", "cuda")
+_KINDS: Final[dict[type, str]] = {int: "is no whole number", float: "is no number", str: "is no text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,11 @@ class AdaptationConfig:
     """1: compute activations again in the backward pass; a third more work for a fraction of the memory."""
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            kind = type(each.default)
+            value = getattr(self, each.name)
+            is_fit = isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
+            self._require(each.name, is_fit, _KINDS[kind])
         at_least_one = ("lora_rank", "lora_alpha", "repeat_count", "batch_size", "thread_count")
         for name in at_least_one:
             self._require(name, getattr(self, name) >= 1, "is below 1")
@@ -69,6 +75,7 @@ class AdaptationConfig:
             self._require(name, getattr(self, name) >= 0, "is below 0")
         self._require("learning_rate", math.isfinite(self.learning_rate) and self.learning_rate >= 0, "is no rate")
         self._require("gradient_norm_max", self.gradient_norm_max > 0, "is not above 0")
+        self._require("gradient_checkpointing", self.gradient_checkpointing in (0, 1), "is not 0 or 1")
         self._require("dtype", self.dtype in _DTYPES, f"is not one of {', '.join(_DTYPES)}")
         self._require("device", self.device in _DEVICES, f"is not one of {', '.join(_DEVICES)}")
         self._require("attention", self.attention in ("sdpa", "eager"), "is not one of sdpa, eager")

@@ -54,9 +54,11 @@ def demo(
     shapes, background = files.read(study), files.background(study)
     console.note(f"study {study.name}, seed {study.seed}: loading the model")
     from leakscale.study.models import resolve_model  # noqa: PLC0415 - loads torch, which a typo need not wait for
+    from leakscale.study.pipeline import prepare_study  # noqa: PLC0415
 
-    # Before the directory: a model that cannot be used must leave an earlier run where it is.
+    # Before the directory: what cannot be used must leave an earlier run where it is.
     resolved = resolve_model(study.model.source, cache=cache_folder())
+    prepare_study(study, resolved, background=background)
     with open_directory(out or Path("runs") / study.name, study, shapes) as directory:
         console.note(f"results go to {directory.root}")
         if directory.previous is not None:

@@ -26,8 +26,10 @@ from typing import Any
 
 from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_completion
 from leakscale.adaptation.background import recipe_records
+from leakscale.adaptation.hardware import resolve_hardware
 from leakscale.client import Client
 from leakscale.errors import InvalidRequestError, NotCertifiedError
+from leakscale.inference.engines import require_engine
 from leakscale.models import (
     CertificationOutcome,
     Edition,
@@ -48,7 +50,7 @@ from leakscale.study.models import ResolvedModel, adaptation_config
 from leakscale.study.summary import Evidence, build_provenance, build_summary
 from leakscale.study.watching import Watcher
 
-__all__ = ["StudyOutcome", "run_study"]
+__all__ = ["StudyOutcome", "prepare_study", "run_study"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,22 @@ class StudyOutcome:
     disclosure: Disclosure
     summary: dict[str, Any]
     directory: StudyDirectory
+
+
+def prepare_study(
+    study: Study, model: ResolvedModel, *, background: Path | None = None
+) -> tuple[AdaptationConfig, list[TrainingRecord]]:
+    """Find out what can be found out about a study before anything is certified, answered or written.
+
+    Returns:
+        Settings of the adaptation with nothing left at `auto`, and the background records.
+
+    Raises:
+        LeakScaleError: Whatever of the settings, the recipe or the engine's name cannot be used. A mistake must not
+            show itself after hours of certification and training.
+    """
+    require_engine(study.model.engine)
+    return resolve_hardware(adaptation_config(study, model)), recipe_records(background)
 
 
 def run_study(
@@ -88,6 +106,7 @@ def run_study(
         LeakScaleError: Whatever the server, the model or a file refuses.
     """
     run = _Run(study, directory, client, watcher)
+    config, supervision = prepare_study(study, model, background=background)
     server = client.server.info()
     with run.stage("certify"):
         edition, outcomes = run.certify(shapes)
@@ -95,9 +114,9 @@ def run_study(
         edition, families = run.freeze(edition)
     experiment = run.register(edition, model)
     with run.stage("expose"):
-        records = run.expose(edition) + recipe_records(background)
+        records = run.expose(edition) + supervision
     with run.stage("adapt"):
-        identity = run.adapt(model, records, adaptation_config(study, model), families)
+        identity = run.adapt(model, records, config, families)
     with run.stage("answer"):
         answered = run.answer(experiment, families, model)
     with run.stage("disclose"):

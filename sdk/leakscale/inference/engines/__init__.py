@@ -19,7 +19,7 @@ from leakscale.inference.attempts import Attempt, Mode
 from leakscale.inference.cases import Case, Question
 from leakscale.inference.engines.preflight import Check, PreflightReport
 
-__all__ = ["ENGINES", "Check", "Engine", "JsonScalar", "PreflightReport", "open_engine"]
+__all__ = ["ENGINES", "Check", "Engine", "JsonScalar", "PreflightReport", "open_engine", "require_engine"]
 
 JsonScalar = str | int | float | bool | None
 
@@ -65,6 +65,16 @@ ENGINES: Final[Mapping[str, tuple[str, str]]] = {
 """Module and function of each engine; a function takes what `open_engine` takes after the name."""
 
 
+def require_engine(name: str) -> None:
+    """Refuse an engine that does not exist, without loading anything.
+
+    Raises:
+        InvalidRequestError: With those that do.
+    """
+    if name not in ENGINES:
+        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(ENGINES)}; choose one of them")
+
+
 def open_engine(
     name: str,
     *,
@@ -84,8 +94,7 @@ def open_engine(
         InvalidRequestError: If there is no such engine or option.
         ModelError: If the model or adapter cannot be used.
     """
-    if name not in ENGINES:
-        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(ENGINES)}; choose one of them")
+    require_engine(name)
     module, function = ENGINES[name]
     engine: Engine = getattr(importlib.import_module(module), function)(
         model=model, adapter=adapter, options=dict(options or {})
