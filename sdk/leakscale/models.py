@@ -29,6 +29,7 @@ __all__ = [
     "LedgerHead",
     "Message",
     "ModelState",
+    "Opening",
     "Receipt",
     "Rejection",
     "Ring",
@@ -186,6 +187,19 @@ class Edition:
     """SHA-256 over the payload digests of all certificates; empty in a draft."""
     create_time: datetime
     freeze_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The private part of a family, shown once its edition is retired."""
+
+    family_id: str
+    key: str
+    truth: int
+    """Display index of the correct candidate, 0 to 3."""
+    nonce: bytes
+    """32 bytes, under which truth and condition were committed to."""
+    condition: Condition
 
 
 @dataclass(frozen=True, slots=True)

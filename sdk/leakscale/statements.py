@@ -40,17 +40,17 @@ class Predicate(enum.StrEnum):
     """A family obeys the acceptance rule."""
     EDITION = "urn:leakscale:edition:v1"
     """An edition is frozen, under this root of commitments."""
+    RETIREMENT = "urn:leakscale:retirement:v1"
+    """An edition is retired, and these are the openings of its commitments."""
     DISCLOSURE = "urn:leakscale:disclosure:v1"
     """Numbers that were released for an experiment."""
-    LEDGER_KEY = "urn:leakscale:ledger-key:v1"
-    """This key signs the heads of the server's ledger."""
 
 
-def statement(kind: Predicate, *, subject: str, digest: bytes, predicate: Mapping[str, Any]) -> bytes:
+def statement(kind: str, *, subject: str, digest: bytes, predicate: Mapping[str, Any]) -> bytes:
     """Write a statement as canonical JSON.
 
     Args:
-        kind: What it says.
+        kind: What it says: a `Predicate`, or the URN of another one.
         subject: Resource name, such as `editions/demo/families/f-9c1e03ab54d2`.
         digest: SHA-256 of what the name stands for.
         predicate: The facts.
@@ -59,21 +59,21 @@ def statement(kind: Predicate, *, subject: str, digest: bytes, predicate: Mappin
         {
             "_type": _STATEMENT_TYPE,
             "subject": [{"name": subject, "digest": {"sha256": digest.hex()}}],
-            "predicateType": kind.value,
+            "predicateType": str(kind),
             "predicate": dict(predicate),
         }
     )
 
 
-def predicate_of(payload: bytes, kind: Predicate) -> dict[str, Any]:
+def predicate_of(payload: bytes, kind: str) -> dict[str, Any]:
     """Read the facts out of a statement. Its signature is not checked here.
 
     Raises:
         ValueError: If it is no statement of this kind.
     """
     fields = _fields(payload)
-    if fields["predicateType"] != kind.value:
-        raise ValueError(f"the statement is a {fields['predicateType']!r}, not a {kind.value!r}")
+    if fields["predicateType"] != kind:
+        raise ValueError(f"the statement is a {fields['predicateType']!r}, not a {str(kind)!r}")
     predicate = fields["predicate"]
     if not isinstance(predicate, dict):
         raise ValueError("the statement's predicate is no object")

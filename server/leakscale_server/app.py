@@ -126,7 +126,7 @@ def _add_services(
 ) -> EditionStages:
     key = signer.public_key
     ledger = Ledger(registry, signer)
-    editions = EditionRegistry(registry, ledger, editions_dir=config.data_dir / "editions")
+    editions = EditionRegistry(registry, ledger, signer, editions_dir=config.data_dir / "editions")
     experiments = ExperimentRegistry(registry, ledger, editions)
     grants = GrantRegistry(registry, ledger)
     stages = EditionStages(editions, scorer)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leakscale.commitments import public_digest
 from leakscale.models import Condition, Ring
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
-from leakscale_server.core.commitments import fixtures_commitment, public_digest
+from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.literals import plain_value, read_json
 from leakscale_server.core.shapes import Shape, parse_shape

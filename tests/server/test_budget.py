@@ -31,8 +31,9 @@ PLAN = ExperimentPlan(
 def frozen(folder: Path, *, kind: str, shape_count: int) -> ExperimentRegistry:
     """Register an edition of SQL shapes as frozen; its families are not needed to register an experiment."""
     registry = open_registry(folder)
-    ledger = Ledger(registry, Signer.load_or_create(folder / "key"))
-    editions = EditionRegistry(registry, ledger, editions_dir=folder / "editions")
+    signer = Signer.load_or_create(folder / "key")
+    ledger = Ledger(registry, signer)
+    editions = EditionRegistry(registry, ledger, signer, editions_dir=folder / "editions")
     toml = (catalog_folder() / "sql" / "threshold.toml").read_text(encoding="utf-8")
     shapes = tuple(("shape.toml", toml.replace("sql-threshold", f"sql-threshold-{n}")) for n in range(shape_count))
     editions.create(EditionDraft("large", kind, 16, b"p" * 16, shapes), check=lambda _: None)
@@ -42,6 +43,7 @@ def frozen(folder: Path, *, kind: str, shape_count: int) -> ExperimentRegistry:
 
 def _freeze(registry: InsertOnlyDatabase) -> None:
     row = {"edition_id": "large", "file_digest": "", "commitment_root": b"r", "certificates_digest": b"c"}
+    row |= {"payload": b"p", "signature": b"s"}
     registry.add("freezes", [{**row, "freeze_time": "2026-01-01T00:00:00+00:00"}])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from leakscale.client import Client
+from leakscale.commitments import public_digest
 from leakscale.errors import (
     AlreadyDoneError,
     ConflictError,
@@ -29,7 +30,6 @@ from leakscale.models import (
     TrainingSource,
 )
 from leakscale.statements import Predicate, predicate_of
-from leakscale_server.core.commitments import public_digest
 
 from .helpers import (
     DRAWS,

@@ -43,7 +43,7 @@ class Parts:
 def parts(tmp_path: Path) -> Iterator[Parts]:
     """The stages of an edition on real sandboxes, with a draft of one shape."""
     registry, vault, signer = open_registry(tmp_path), a_vault(tmp_path), Signer.load_or_create(tmp_path / "key")
-    editions = EditionRegistry(registry, Ledger(registry, signer), editions_dir=tmp_path / "editions")
+    editions = EditionRegistry(registry, Ledger(registry, signer), signer, editions_dir=tmp_path / "editions")
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
         stages = EditionStages(editions, Scorer(vault=vault, signer=signer, pool=pool))
         shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))

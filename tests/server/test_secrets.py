@@ -90,7 +90,7 @@ def test_certificates_differ_in_commitments_alone(world: World, twin: World) -> 
             predicate_of(each.certificate.payload, Predicate.CERTIFICATE) for each in (one, other) if each.certificate
         ]
         differing = {name for name in bodies[0] if bodies[0][name] != bodies[1][name]}
-        assert differing == {"edition", "truth_commitment", "rings"}
+        assert differing == {"edition", "truth_commitment", "condition_commitment", "rings"}
         assert [{ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[:1]] == [
             {ring: each["public_digest"] for ring, each in body["rings"].items()} for body in bodies[1:]
         ]
@@ -104,6 +104,7 @@ def test_a_certificate_names_neither_truth_nor_utility(world: World) -> None:
 
     assert set(body) == {
         "edition", "family", "domain", "shape", "shape_digest", "rings", "truth_commitment",
+        "condition_commitment",
         "fixture_count", "rule", "environment",
     }  # fmt: skip
     assert set(body["rings"]) == {"R0", "R1", "R2"}

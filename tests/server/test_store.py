@@ -9,19 +9,22 @@ from pathlib import Path
 import pytest
 
 from leakscale.client import Client
+from leakscale.edition_files import Atom, EditionFacts, open_edition_file
 from leakscale.errors import IntegrityError
 from leakscale.models import Candidate as PublicCandidate
-from leakscale.models import Domain, Family, Ring
+from leakscale.models import Condition, Domain, EditionKind, Family, Ring
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 from leakscale_server.store.database import InsertOnlyDatabase, Table
-from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_families, write_edition_file
+from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_forms, write_edition_file
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 
 from .helpers import a_frozen_edition, a_vault, server_config
 
+FACTS = EditionFacts("e", EditionKind.PRACTICE, 4, 3, b"r" * 32, b"c" * 32)
+ATOM = Atom(Domain.SQL, "sql-x", Condition.C2, 4)
 TABLE = Table("facts", {"name": str, "other": str, "value": int}, ("name",), unique=("other",))
 
 
@@ -152,20 +155,22 @@ def test_an_empty_token_file_does_not_open_the_door(tmp_path: Path) -> None:
 def test_an_edition_file_is_the_same_bytes_for_the_same_families(tmp_path: Path) -> None:
     """A crash between the file and its record is healed by writing it again."""
     families = [FrozenFamily(in_rings(f"f-{number}"), b"payload", b"signature") for number in range(3)]
-    first = write_edition_file(tmp_path / "e.sqlite", meta={"format": 1}, families=families)
+    first = write_edition_file(tmp_path / "e.sqlite", facts=FACTS, atoms=[ATOM], families=families)
     (tmp_path / "e.partial").write_bytes(b"left by a crash")
     (tmp_path / "e.partial-journal").write_bytes(b"left by a crash")
 
-    assert write_edition_file(tmp_path / "e.sqlite", meta={"format": 1}, families=families) == first
+    assert write_edition_file(tmp_path / "e.sqlite", facts=FACTS, atoms=[ATOM], families=families) == first
     assert file_digest(tmp_path / "e.sqlite") == first
     for ring, family in zip(Ring, in_rings("f-1"), strict=True):
-        assert read_families(tmp_path / "e.sqlite", ring=ring, after="f-0", limit=1) == [family]
+        assert read_forms(tmp_path / "e.sqlite", ring).page(after="f-0", limit=1) == [family]
+    with open_edition_file(tmp_path / "e.sqlite") as file:
+        assert (file.facts(), file.atoms()) == (FACTS, (ATOM,))
 
 
 def test_an_edition_file_cannot_be_written_by_who_opens_it(tmp_path: Path) -> None:
     """It is opened immutable: without a lock, a journal or a change."""
     path = tmp_path / "e.sqlite"
-    write_edition_file(path, meta={"format": 1}, families=[FrozenFamily(in_rings("f-1"), b"p", b"s")])
+    write_edition_file(path, facts=FACTS, atoms=[ATOM], families=[FrozenFamily(in_rings("f-1"), b"p", b"s")])
     connection = sqlite3.connect(f"{path.as_uri()}?immutable=1&mode=ro", uri=True)
 
     with pytest.raises(sqlite3.OperationalError, match="readonly"):

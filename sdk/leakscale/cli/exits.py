@@ -39,6 +39,7 @@ _EXTRAS: Final = {
     "httpx": "endpoint",
     "pyarrow": "audit",
     "ray": "ray",
+    "securesystemslib": "verify",
     "pydantic": "server",
 }
 """Packages that a plain `pip install leakscale` leaves out, and the extra that brings each."""

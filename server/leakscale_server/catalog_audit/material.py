@@ -8,9 +8,10 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from leakscale.commitments import public_digest
 from leakscale.models import Condition, Family
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
-from leakscale_server.core.commitments import fixtures_commitment, public_digest
+from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.shapes import Shape
 
 __all__ = ["AuthorFile", "Material", "Recipe", "build_material", "digest", "practice_recipe"]

@@ -7,7 +7,6 @@ no fault that is found here tells one.
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +15,9 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from leakscale.commitments import condition_commitment, public_digest, truth_leaf
+from leakscale.edition_files import open_edition_file
+from leakscale.errors import IntegrityError
 from leakscale.models import Condition, Family, Ring
 from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale_server.catalog_audit.certification import Proven
@@ -24,11 +26,9 @@ from leakscale_server.catalog_audit.findings import Finding, find
 from leakscale_server.catalog_audit.material import AuthorFile, Material, Recipe
 from leakscale_server.catalog_audit.overlap import EarlierEdition
 from leakscale_server.core.building.construction import Construction
-from leakscale_server.core.commitments import public_digest, truth_leaf
 from leakscale_server.errors import NotFound
 from leakscale_server.registry.editions import Edition, EditionRegistry, SignedCertificate
 from leakscale_server.store.data_folder import require_format
-from leakscale_server.store.edition_file import read_families
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
@@ -80,7 +80,7 @@ def open_published(data_dir: Path, edition_id: str, *, vault_key_command: str = 
         stack.callback(registry.close)
         stack.callback(vault.close)
         signer = Signer.load_or_create(data_dir / "signing.key")
-        editions = EditionRegistry(registry, Ledger(registry, signer), editions_dir=data_dir / "editions")
+        editions = EditionRegistry(registry, Ledger(registry, signer), signer, editions_dir=data_dir / "editions")
         edition = editions.get(edition_id)
         return PublishedEdition(
             edition_id=edition_id,
@@ -101,9 +101,10 @@ def read_edition_file(path: Path) -> EarlierEdition:
         NotFound: If it is none.
     """
     try:
-        families = [family for ring in Ring for family in read_families(path, ring=ring)]
-    except sqlite3.Error as error:
-        raise NotFound(f"'{path}' is no file of a frozen edition ({error}); pass one of a server's editions") from error
+        with open_edition_file(path) as file:
+            families = [family for ring in Ring for family in file.families(ring)]
+    except IntegrityError as error:
+        raise NotFound(f"{error}; pass one of a server's editions") from error
     return EarlierEdition(str(path), families)
 
 
@@ -194,6 +195,9 @@ def _certificate_faults(published: PublishedEdition, built: Mapping[str, Constru
             truth=association.truth,
             nonce=association.nonce,
         )
+        condition = condition_commitment(family.slot.condition, nonce=association.nonce)
+        if body["condition_commitment"] != condition.hex():
+            yield f"the certificate of {name} commits to another condition than the catalog gives"
         if body["truth_commitment"] != leaf.hex():
             yield f"the certificate of {name} commits to another association than the vault holds"
     missing = set(built) - {certificate.family_id for certificate in published.certificates}

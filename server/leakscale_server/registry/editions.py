@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Final
 
 from leakscale.digests import canonical_json
-from leakscale.models import Condition, Family, Ring
+from leakscale.edition_files import Atom, EditionFacts
+from leakscale.errors import IntegrityError
+from leakscale.models import Condition, Domain, EditionKind, Family, Ring
+from leakscale.statements import Predicate, envelope_bytes, statement
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
 from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_families, write_edition_file
+from leakscale_server.store.edition_file import Forms, FrozenFamily, file_digest, read_forms, write_edition_file
 from leakscale_server.store.ledger import PUBLIC, Ledger
+from leakscale_server.store.signing import Signer
 
 __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
 
@@ -89,6 +93,14 @@ class Edition:
             f"edition {self.edition_id!r} has no shape {shape_id[:80]!r}; it has {known}", subject=shape_id[:80]
         )
 
+    def atoms(self) -> tuple[Atom, ...]:
+        """List the sets of families that cohorts are unions of."""
+        return tuple(
+            Atom(Domain(shape.domain), shape.id, condition, self.families_per_cell)
+            for shape in self.shapes
+            for condition in Condition
+        )
+
     def slots(self) -> tuple[FamilySlot, ...]:
         """List every family it will have."""
         return tuple(
@@ -113,9 +125,10 @@ class SignedCertificate:
 class EditionRegistry:
     """Editions of one server."""
 
-    def __init__(self, registry: InsertOnlyDatabase, ledger: Ledger, *, editions_dir: Path) -> None:
+    def __init__(self, registry: InsertOnlyDatabase, ledger: Ledger, signer: Signer, *, editions_dir: Path) -> None:
         self._registry = registry
         self._ledger = ledger
+        self._signer = signer
         self._editions_dir = editions_dir
 
     def create(self, draft: EditionDraft, *, check: Callable[[Edition], None]) -> Edition:
@@ -270,24 +283,33 @@ class EditionRegistry:
         certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
         certified = [(rings, certificates[rings[0].family_id]) for rings in families]
         certificates_digest = hashlib.sha256(b"".join(each.payload_digest for _, each in certified)).digest()
-        frozen = [FrozenFamily(rings, each.payload, each.signature) for rings, each in certified]
-        meta: dict[str, str | int] = {
-            "format": 1,
-            "edition_id": edition.edition_id,
-            "kind": edition.kind,
-            "families_per_cell": edition.families_per_cell,
-            "family_count": len(families),
-            "commitment_root": commitment_root.hex(),
-            "certificates_digest": certificates_digest.hex(),
-        }
-        digest = write_edition_file(self.file_path(edition.edition_id), meta=meta, families=frozen)
+        facts = EditionFacts(
+            edition_id=edition.edition_id,
+            kind=EditionKind(edition.kind),
+            families_per_cell=edition.families_per_cell,
+            family_count=len(families),
+            commitment_root=commitment_root,
+            certificates_digest=certificates_digest,
+        )
+        digest = write_edition_file(
+            self.file_path(edition.edition_id),
+            facts=facts,
+            atoms=edition.atoms(),
+            families=[FrozenFamily(rings, each.payload, each.signature) for rings, each in certified],
+        )
+        freeze_time = datetime.now(UTC).isoformat()
+        payload = _freeze_statement(facts, file_digest=digest, freeze_time=freeze_time)
+        signature = self._signer.sign_statement(payload)
+        envelope = envelope_bytes(payload, signature=signature, public_key=self._signer.public_key)
         with self._registry.transaction():
             row: Row = {
                 "edition_id": edition.edition_id,
                 "file_digest": digest,
                 "commitment_root": commitment_root,
                 "certificates_digest": certificates_digest,
-                "freeze_time": datetime.now(UTC).isoformat(),
+                "freeze_time": freeze_time,
+                "payload": payload,
+                "signature": signature,
             }
             if self._registry.add("freezes", [row]):
                 self._ledger.append(
@@ -297,6 +319,7 @@ class EditionRegistry:
                         "root": commitment_root.hex(),
                         "certificates": certificates_digest.hex(),
                         "file": digest,
+                        "envelope": hashlib.sha256(envelope).hexdigest(),
                     },
                     project=PUBLIC,
                 )
@@ -311,6 +334,9 @@ class EditionRegistry:
             NotFrozen: If it is a draft.
             IntegrityFailure: If the edition file is gone or not the one that was frozen.
         """
+        return self._forms(edition_id, ring).page(after=after, limit=limit)
+
+    def _forms(self, edition_id: str, ring: Ring) -> Forms:
         self.get_frozen(edition_id)
         path = self.file_path(edition_id)
         frozen = self._registry.rows("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))[0]
@@ -320,7 +346,10 @@ class EditionRegistry:
                 "of the server's data folder",
                 subject=f"editions/{edition_id}",
             )
-        return read_families(path, ring=ring, after=after, limit=limit)
+        try:
+            return read_forms(path, ring)
+        except IntegrityError as error:
+            raise IntegrityFailure(str(error), subject=f"editions/{edition_id}") from error
 
     def file_path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition lies."""
@@ -328,6 +357,22 @@ class EditionRegistry:
 
     def _row(self, edition_id: str) -> Row | None:
         return self._registry.row("SELECT * FROM editions WHERE edition_id = ?", (edition_id,))
+
+
+def _freeze_statement(facts: EditionFacts, *, file_digest: str, freeze_time: str) -> bytes:
+    return statement(
+        Predicate.EDITION,
+        subject=f"editions/{facts.edition_id}",
+        digest=bytes.fromhex(file_digest),
+        predicate={
+            "kind": facts.kind.value,
+            "families_per_cell": facts.families_per_cell,
+            "family_count": facts.family_count,
+            "commitment_root": facts.commitment_root.hex(),
+            "certificates_digest": facts.certificates_digest.hex(),
+            "freeze_time": freeze_time,
+        },
+    )
 
 
 def _check_draft(draft: EditionDraft) -> None:

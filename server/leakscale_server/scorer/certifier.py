@@ -9,10 +9,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from leakscale.commitments import condition_commitment, public_digest, truth_leaf
 from leakscale.models import Domain, Ring
 from leakscale.statements import Predicate, statement
 from leakscale_server.core.building.construction import Construction, RingForm
-from leakscale_server.core.commitments import fixtures_commitment, public_digest, truth_leaf
+from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.judging.acceptance import Accepted
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import BackendIdentity, SandboxPool
@@ -79,6 +80,7 @@ class Certifier:
                 truth=construction.truth,
                 nonce=construction.nonce,
             ).hex(),
+            "condition_commitment": condition_commitment(request.slot.condition, nonce=construction.nonce).hex(),
             "fixture_count": request.shape.fixture_count,
             "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
             "environment": self._environment,

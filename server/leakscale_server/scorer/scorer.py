@@ -13,9 +13,9 @@ import secrets
 from collections.abc import Iterable
 from typing import Final
 
+from leakscale.commitments import truth_leaf
 from leakscale.merkle import tree_hash
 from leakscale.models import Condition, TrainingRecord
-from leakscale_server.core.commitments import truth_leaf
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool

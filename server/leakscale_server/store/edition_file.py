@@ -1,22 +1,24 @@
-"""A frozen edition: one immutable SQLite file with every family's public part in each ring, and its certificate."""
+"""Write the file of a frozen edition, and read it quickly. What is in it: `leakscale.edition_files`."""
 
 from __future__ import annotations
 
+import bisect
 import functools
 import hashlib
-import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlite_utils import Database
 
-from leakscale.models import Candidate, Domain, Family, Ring
+from leakscale.commitments import public_bytes
+from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_file
+from leakscale.models import Family, Ring
 
-__all__ = ["FrozenFamily", "file_digest", "read_families", "write_edition_file"]
+__all__ = ["Forms", "FrozenFamily", "file_digest", "read_forms", "write_edition_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,23 @@ class FrozenFamily:
     certificate_signature: bytes
 
 
-def write_edition_file(path: Path, *, meta: dict[str, str | int], families: Iterable[FrozenFamily]) -> str:
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Every family of an edition in one ring."""
+
+    ids: tuple[str, ...]
+    """In order."""
+    by_id: Mapping[str, Family]
+
+    def page(self, *, after: str, limit: int) -> list[Family]:
+        """Return the families whose ids come after one, at most `limit`, in order."""
+        start = bisect.bisect_right(self.ids, after)
+        return [self.by_id[family_id] for family_id in self.ids[start : start + limit]]
+
+
+def write_edition_file(
+    path: Path, *, facts: EditionFacts, atoms: Iterable[Atom], families: Iterable[FrozenFamily]
+) -> str:
     """Write the file in one step (temporary name, then rename), read-only, and return its SHA-256 in hex.
 
     A file that a crash left behind under the temporary name is replaced.
@@ -40,8 +58,9 @@ def write_edition_file(path: Path, *, meta: dict[str, str | int], families: Iter
     with closing(sqlite3.connect(partial)) as connection:
         database = Database(connection)
         database.table("meta").insert_all(
-            ({"name": name, "value": str(value)} for name, value in sorted(meta.items())), pk="name"
+            ({"name": name, "value": value} for name, value in sorted(_meta(facts).items())), pk="name"
         )
+        database.table("atoms").insert_all(map(_atom_row, atoms), pk=("domain", "shape_id", "condition"))
         certified = list(families)
         database.table("families").insert_all(map(_family_row, certified), pk="family_id")
         database.table("forms").insert_all(
@@ -63,22 +82,47 @@ def file_digest(path: Path) -> str:
     return _digest_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
+def read_forms(path: Path, ring: Ring) -> Forms:
+    """Return every public family in one ring; a file is read once.
+
+    Raises:
+        IntegrityError: If it is no file of a frozen edition.
+    """
+    status = path.stat()
+    return _forms_of(path, ring, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
 @functools.lru_cache(maxsize=256)
 def _digest_of(path: Path, _inode: int, _size: int, _mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def read_families(path: Path, *, ring: Ring = Ring.R0, after: str = "", limit: int = 1_000_000) -> Sequence[Family]:
-    """Return public families in one ring, in the order of their ids, those after `after`, at most `limit`."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1&mode=ro", uri=True)
-    try:
-        rows = connection.execute(
-            "SELECT public FROM forms WHERE ring = ? AND family_id > ? ORDER BY family_id LIMIT ?",
-            (ring.value, after, limit),
-        )
-        return [_from_public(json.loads(public)) for (public,) in rows]
-    finally:
-        connection.close()
+@functools.lru_cache(maxsize=12)  # a full edition of 2,048 families takes about 7 MB a ring
+def _forms_of(path: Path, ring: Ring, _inode: int, _size: int, _mtime_ns: int) -> Forms:
+    with open_edition_file(path) as file:
+        families = {family.family_id: family for family in file.families(ring)}
+    return Forms(tuple(families), families)
+
+
+def _meta(facts: EditionFacts) -> dict[str, str]:
+    return {
+        "format": str(FORMAT),
+        "edition_id": facts.edition_id,
+        "kind": facts.kind.value,
+        "families_per_cell": str(facts.families_per_cell),
+        "family_count": str(facts.family_count),
+        "commitment_root": facts.commitment_root.hex(),
+        "certificates_digest": facts.certificates_digest.hex(),
+    }
+
+
+def _atom_row(atom: Atom) -> dict[str, str | int]:
+    return {
+        "domain": atom.domain.value,
+        "shape_id": atom.shape_id,
+        "condition": atom.condition.value,
+        "family_count": atom.family_count,
+    }
 
 
 def _family_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
@@ -89,37 +133,8 @@ def _family_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
     }
 
 
-def _form_row(family: Family) -> dict[str, str]:
-    public = {
-        "family_id": family.family_id,
-        "domain": family.domain.value,
-        "shape_id": family.shape_id,
-        "ring": family.ring.value,
-        "task": family.task,
-        "inputs": list(family.inputs),
-        "key": family.key,
-        "candidates": [[candidate.text, candidate.answer] for candidate in family.candidates],
-    }
-    return {
-        "ring": family.ring.value,
-        "family_id": family.family_id,
-        "public": json.dumps(public, ensure_ascii=False),
-    }
-
-
-def _from_public(public: dict[str, object]) -> Family:
-    fields = dict(public)
-    first, second, third, fourth = (Candidate(text, answer) for text, answer in fields.pop("candidates"))  # type: ignore[attr-defined]
-    return Family(
-        family_id=str(fields["family_id"]),
-        domain=Domain(str(fields["domain"])),
-        shape_id=str(fields["shape_id"]),
-        ring=Ring(str(fields["ring"])),
-        task=str(fields["task"]),
-        inputs=tuple(str(line) for line in fields["inputs"]),  # type: ignore[attr-defined]
-        key=str(fields["key"]),
-        candidates=(first, second, third, fourth),
-    )
+def _form_row(family: Family) -> dict[str, str | bytes]:
+    return {"ring": family.ring.value, "family_id": family.family_id, "public": public_bytes(family)}
 
 
 def _sync_folder(folder: Path) -> None:

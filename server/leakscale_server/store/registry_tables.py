@@ -51,6 +51,8 @@ _TABLES: Final = (
             "commitment_root": bytes,
             "certificates_digest": bytes,
             "freeze_time": str,
+            "payload": bytes,
+            "signature": bytes,
         },
         ("edition_id",),
     ),
