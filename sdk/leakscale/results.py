@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.errors import IntegrityError
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.statements import Predicate, predicate_of
 
@@ -148,7 +148,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
     """Read the numbers out of the signed bytes. The signature is carried along, not checked.
 
     Raises:
-        InvalidRequestError: If the bytes are no disclosure; the message names what is wrong.
+        IntegrityError: If the bytes are no disclosure; the message names what is wrong.
     """
     try:
         fields = predicate_of(payload, Predicate.DISCLOSURE)
@@ -169,7 +169,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
         )
     except (ValueError, TypeError, KeyError) as error:
-        raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+        raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
 
 
 def disclosure_to_json(disclosure: Disclosure) -> str:
@@ -183,17 +183,16 @@ def disclosure_from_json(text: str) -> Disclosure:
     """Read what `disclosure_to_json` wrote. The signature is carried along, not checked.
 
     Raises:
-        InvalidRequestError: If the text is no disclosure of this format; the message names what is wrong.
-        IntegrityError: If the numbers for people are not the signed ones.
+        IntegrityError: If the text is no disclosure of this format, or the numbers for people are not the signed ones.
     """
     try:
         fields = json.loads(text)
         if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
-            raise InvalidRequestError(f"disclosure is not of format {_FORMAT}; write it with this version of leakscale")
+            raise IntegrityError(f"disclosure is not of format {_FORMAT}; write it with this version of leakscale")
         payload, signature, public_key = (base64.b64decode(fields[name], validate=True) for name in _BYTE_FIELDS)
         shown = fields["numbers"]
     except (ValueError, TypeError, KeyError) as error:
-        raise InvalidRequestError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+        raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
     disclosure = disclosure_from_payload(payload, signature=signature, public_key=public_key)
     if shown != disclosure.numbers:
         raise IntegrityError("disclosure shows numbers that are not the signed ones; fetch it from the server again")

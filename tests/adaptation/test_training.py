@@ -14,7 +14,7 @@ import pytest
 from leakscale.adaptation import AdaptationConfig, AdaptProgress, adapt, read_completion
 from leakscale.adaptation.corpus import EXPOSED_SOURCES
 from leakscale.adaptation.epoch_run import learning_rate
-from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError, NotFoundError
 from leakscale.models import TrainingRecord, TrainingSource
 
 Build = Callable[..., TrainingRecord]
@@ -150,7 +150,10 @@ def test_folder_without_a_completion_record_is_no_adapter(
     broken = Path(shutil.copytree(adapter, tmp_path / "broken"))
     (broken / "completion.json").unlink()
 
-    with pytest.raises(ModelError, match="holds no completed adapter"):
+    with pytest.raises(NotFoundError, match="holds no completed adapter"):
+        adapt(base_model, corpus, small_config, output_dir=broken)
+    (broken / "completion.json").write_text("{")
+    with pytest.raises(IntegrityError, match=r"completion\.json' cannot be read"):
         adapt(base_model, corpus, small_config, output_dir=broken)
 
 

@@ -102,7 +102,7 @@ def test_damaged_study_leaves_the_old_report_alone(study: Path, capsys: pytest.C
 
     code = run(["report", str(study)])
 
-    assert code == 2
+    assert code == 1
     assert "provenance is not of format" in capsys.readouterr().err
     assert (study / "report.html").read_text() == "old"
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from tests.report.payloads import a_payload
 
-from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState
 from leakscale.report import (
     DISCLOSURE_FILE,
@@ -134,7 +134,7 @@ def test_damaged_disclosure_is_refused_by_name(damage: object) -> None:
     fields = json.loads(disclosure_to_json(a_disclosure()))
     damage(fields)  # type: ignore[operator]
 
-    with pytest.raises(InvalidRequestError, match="disclosure"):
+    with pytest.raises(IntegrityError, match="disclosure"):
         disclosure_from_json(json.dumps(fields))
 
 
@@ -150,7 +150,7 @@ def test_numbers_that_are_not_the_signed_ones_are_refused() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"format": "leakscale-provenance-v1"}'])
 def test_damaged_provenance_is_refused_by_name(text: str) -> None:
     """The message says which file is at fault."""
-    with pytest.raises(InvalidRequestError, match="provenance"):
+    with pytest.raises(IntegrityError, match="provenance"):
         provenance_from_json(text)
 
 

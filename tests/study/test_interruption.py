@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import IntegrityError
 from leakscale.resources import catalog_folder
 from leakscale.study.config import StudyShapes, load_study
 from leakscale.study.layout import open_directory
@@ -140,5 +140,5 @@ def test_damaged_times_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
 
     (tmp_path / "stages.json").write_text("{broken")
 
-    with pytest.raises(InvalidRequestError, match=r"stages\.json: not valid JSON; delete it"):
+    with pytest.raises(IntegrityError, match=r"stages\.json' is not valid JSON: .*; delete it"):
         _read_stages(tmp_path / "stages.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leakscale.errors import ConflictError
+from leakscale.errors import ConflictError, IntegrityError
 from leakscale.models import ShapeFile
 from leakscale.study import layout
 from leakscale.study.config import Study, load_study
@@ -155,7 +155,7 @@ def test_a_damaged_marker_is_said(tmp_path: Path, study: Study) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "study.json").write_text("{")
 
-    with pytest.raises(ConflictError, match=r"study\.json' cannot be read"):
+    with pytest.raises(IntegrityError, match=r"study\.json' cannot be read"):
         open_directory(tmp_path / "run", study)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from leakscale.adaptation.config import AdapterIdentity, Diagnostics
 from leakscale.adaptation.identity import adapter_digest
-from leakscale.errors import ConflictError, IntegrityError, ModelError
+from leakscale.errors import ConflictError, IntegrityError, NotFoundError
 
 __all__ = ["Completion", "Scaling", "check_reusable", "publish", "read_completion"]
 
@@ -52,14 +52,19 @@ def read_completion(folder: Path) -> Completion:
     """Read the record of an adapter folder and recompute the digest of its tensors and settings.
 
     Raises:
-        ModelError: If the folder is no completed adapter.
-        IntegrityError: If the tensors or settings are not the ones that the record was written for.
+        NotFoundError: If the folder holds no completed adapter.
+        IntegrityError: If the record cannot be read, or the tensors or settings are not the ones that it was written
+            for.
     """
     try:
         completion = _from_json(json.loads((folder / _FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"folder '{folder}' holds no completed adapter (no readable {_FILE}); delete it and run `leakscale adapt`"
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFoundError(
+            f"folder '{folder}' holds no completed adapter (no {_FILE}); give the one that `leakscale adapt` wrote"
+        ) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(
+            f"'{folder / _FILE}' cannot be read ({type(error).__name__}: {error}); delete the folder and adapt again"
         ) from error
     found = adapter_digest(folder)
     if found != completion.identity.adapter:

@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | done, and the evidence or the result is negative: a rejected family, a failed check |
+| 1 | done, and the evidence or the result is negative: a rejected family, a failed check, a changed file of ours |
 | 2 | usage: an argument, a file or a model that cannot be used as asked |
 | 3 | the server or a resource is not available, or the server failed |
 | 4 | refused: no or wrong token, or the right request at the wrong moment |
@@ -16,15 +16,17 @@ from __future__ import annotations
 import enum
 import errno
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import typer
 
-__all__ = ["ExitCode", "Failure", "failure_of", "interrupted"]
+__all__ = ["ERROR_EXITS", "ExitCode", "Failure", "failure_of", "interrupted"]
 
 _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
 """Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it."""
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _EXTRAS: Final = {
     "accelerate": "train",
     "peft": "train",
@@ -55,6 +57,27 @@ class ExitCode(enum.IntEnum):
     REFUSED = 4
     INTERNAL = 5
     INTERRUPTED = 130
+
+
+ERROR_EXITS: Final[Mapping[str, ExitCode]] = {
+    "IntegrityError": ExitCode.NEGATIVE,
+    "InvalidRequestError": ExitCode.USAGE,
+    "NotFoundError": ExitCode.USAGE,
+    "ModelError": ExitCode.USAGE,
+    "StatisticsError": ExitCode.USAGE,
+    "AuthenticationError": ExitCode.REFUSED,
+    "PermissionDeniedError": ExitCode.REFUSED,
+    "PreconditionError": ExitCode.REFUSED,
+    "ConflictError": ExitCode.REFUSED,
+    "BusyError": ExitCode.SERVER,
+    "UnavailableError": ExitCode.SERVER,
+    "StorageFullError": ExitCode.SERVER,
+    "DeadlineError": ExitCode.SERVER,
+    "ServerError": ExitCode.SERVER,
+}
+"""Code of each class of errors, by its name, so that naming one loads nothing; classes that derive from one have its
+code. A file that a person writes and that breaks a rule is InvalidRequestError; one that this program wrote and that is
+not as it was written is IntegrityError, in every command that reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,31 +130,16 @@ def _usage(error: Exception) -> Failure:
 
 
 def _of_the_sdk(error: Exception) -> Failure | None:
-    """Describe the SDK's own errors; more special classes stand before the ones that they derive from."""
-    from leakscale import errors  # noqa: PLC0415 - loads gRPC, which a command that succeeds may not need
-    from leakscale.stats.errors import StatisticsError  # noqa: PLC0415
-
-    table: tuple[tuple[type[Exception], ExitCode], ...] = (
-        (errors.IntegrityError, ExitCode.NEGATIVE),
-        (errors.InvalidRequestError, ExitCode.USAGE),
-        (errors.NotFoundError, ExitCode.USAGE),
-        (errors.ModelError, ExitCode.USAGE),
-        (StatisticsError, ExitCode.USAGE),
-        (errors.AuthenticationError, ExitCode.REFUSED),
-        (errors.PermissionDeniedError, ExitCode.REFUSED),
-        (errors.PreconditionError, ExitCode.REFUSED),
-        (errors.ConflictError, ExitCode.REFUSED),
-        (errors.LeakScaleError, ExitCode.SERVER),
-    )
-    for kind, code in table:
-        if isinstance(error, kind):
-            return Failure(code, _snake(type(error).__name__), _one_line(str(error)))
+    """Describe the package's own errors, by the nearest ancestor that the table names."""
+    for kind in type(error).__mro__:
+        if kind.__module__.startswith("leakscale.") and kind.__name__ in ERROR_EXITS:
+            return Failure(ERROR_EXITS[kind.__name__], _snake(type(error).__name__), _one_line(str(error)))
     return None
 
 
 def _of_the_system(error: OSError) -> Failure:
     place = f" '{error.filename}'" if error.filename else ""
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    if error.errno in _NO_ROOM:
         message = f"no space left to write{place}; what was finished is kept, free some space and run the command again"
         return Failure(ExitCode.SERVER, "storage_full", message)
     if isinstance(error, ConnectionError | TimeoutError):

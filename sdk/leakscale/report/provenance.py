@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import IntegrityError
 
 __all__ = ["StudyProvenance", "provenance_from_json", "provenance_to_json"]
 
@@ -67,19 +67,19 @@ def provenance_from_json(text: str) -> StudyProvenance:
     """Read what `provenance_to_json` wrote.
 
     Raises:
-        InvalidRequestError: If the text is no provenance of this format; the message names what is wrong.
+        IntegrityError: If the text is no provenance of this format; the message names what is wrong.
     """
     try:
         values = json.loads(text)
         if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
-            raise InvalidRequestError(f"provenance is not of format {_FORMAT}; run the study again with this version")
+            raise IntegrityError(f"provenance is not of format {_FORMAT}; run the study again with this version")
         _check_mappings(values)
         return StudyProvenance(**values)
     except (ValueError, TypeError) as error:
-        raise InvalidRequestError(f"provenance cannot be read: {error}; run the study again") from error
+        raise IntegrityError(f"provenance cannot be read: {error}; run the study again") from error
 
 
 def _check_mappings(values: dict[str, Any]) -> None:
     for one in fields(StudyProvenance):
         if str(one.type).startswith("Mapping") and not isinstance(values.get(one.name, {}), dict):
-            raise InvalidRequestError(f"provenance field '{one.name}' is not a JSON object; run the study again")
+            raise IntegrityError(f"provenance field '{one.name}' is not a JSON object; run the study again")

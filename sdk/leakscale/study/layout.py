@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leakscale.errors import ConflictError
+from leakscale.errors import ConflictError, IntegrityError
 from leakscale.models import ShapeFile
 from leakscale.study.config import Study
 from leakscale.whole_files import held
@@ -150,7 +150,7 @@ def _read_marker(marker: Path) -> tuple[dict[str, Any], str | None]:
         content = json.loads(marker.read_text(encoding="utf-8"))
         return dict(content["study"]), content["previous"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ConflictError(
+        raise IntegrityError(
             f"'{marker}' cannot be read ({error}); choose another --out, or delete the folder"
         ) from error
 

@@ -28,7 +28,7 @@ from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_
 from leakscale.adaptation.background import recipe_records
 from leakscale.adaptation.hardware import resolve_hardware
 from leakscale.client import Client
-from leakscale.errors import InvalidRequestError, NotCertifiedError
+from leakscale.errors import IntegrityError, NotCertifiedError
 from leakscale.inference.engines import require_engine
 from leakscale.models import (
     CertificationOutcome,
@@ -285,5 +285,5 @@ def _read_stages(path: Path) -> dict[str, float]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise InvalidRequestError(f"{path}: not valid JSON; delete it and run again") from error
+        raise IntegrityError(f"'{path}' is not valid JSON: {error}; delete it and run again") from error
     return stages

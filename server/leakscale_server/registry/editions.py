@@ -215,9 +215,11 @@ class EditionRegistry:
         """
         edition = self.get(edition_id)
         if not edition.is_frozen:
+            is_whole = edition.certified_count == len(edition.slots())
+            first = "" if is_whole else "certify the others, then "
             raise NotFrozen(
                 f"edition {edition_id!r} is a draft with {edition.certified_count} of {len(edition.slots())} families "
-                "certified; run `leakscale edition freeze`",
+                f"certified; {first}run `leakscale edition freeze {edition_id}`",
                 subject=f"editions/{edition_id}",
             )
         return edition
