@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.base_model import base_model_folder
-from leakscale.models import Candidate
+from leakscale.models import Candidate, Condition
 from leakscale.prompts import choice_prompt, compact_answer
 from leakscale.scoring import choice_index
 from leakscale_server.catalog_audit.answers import check_answers, check_compiler, near_misses
@@ -17,12 +17,12 @@ from leakscale_server.catalog_audit.balance import check_balance
 from leakscale_server.catalog_audit.candidates import check_candidates, check_names
 from leakscale_server.catalog_audit.findings import Finding
 from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
-from leakscale_server.catalog_audit.material import Material
+from leakscale_server.catalog_audit.material import Material, Recipe, build_material, practice_recipe
 from leakscale_server.catalog_audit.prompts import check_prompts
 from leakscale_server.catalog_audit.regeneration import check_regeneration
 from leakscale_server.catalog_audit.secrecy import check_separation
 from leakscale_server.catalog_audit.structures import check_structures
-from leakscale_server.core.building.construction import Construction
+from leakscale_server.core.building.construction import Construction, FamilySlot
 from leakscale_server.core.checks.prompt_length import count_tokens
 
 from .builders import CATALOGS, an_author_file, spoilt, the_material, with_form
@@ -130,17 +130,36 @@ def test_other_bytes_in_another_process_are_found() -> None:
     assert material.families[0].family_id in check_regeneration(spoiled).fault
 
 
-def test_a_seed_that_moves_no_truth_is_found() -> None:
-    """Truth that does not hang on the private seed hangs on something public."""
-    material = the_material(*SOME)
-    inverted = bytes(byte ^ 0xFF for byte in material.recipe.private_seed)
-    other = dataclasses.replace(material.recipe, private_seed=inverted)
-    spoiled = dataclasses.replace(
-        material,
-        families=tuple(dataclasses.replace(each, truth=other.build(each.slot).truth) for each in material.families),
-    )
+class SeedlessRecipe(Recipe):
+    """Draws the truths of one cell from its public seed."""
 
-    assert check_separation(spoiled).fault == "no truth changes with the private seed"
+    def build(self, slot: FamilySlot, *, attempt: int = 0) -> Construction:
+        built = super().build(slot, attempt=attempt)
+        if slot.shape_id != "sql-threshold" or slot.condition is not Condition.C2:
+            return built
+        return dataclasses.replace(built, truth=slot.ordinal)
+
+
+def test_a_cell_whose_truths_hang_on_no_private_seed_is_named() -> None:
+    """Truth that does not hang on the private seed hangs on something public; other cells do not hide it."""
+    recipe = the_material(*SOME).recipe
+    spoiled = build_material(SeedlessRecipe(*(getattr(recipe, each.name) for each in dataclasses.fields(recipe))))
+
+    assert check_separation(spoiled).fault == "no truth of sql-threshold/C2 changes under 8 other private seeds"
+
+
+@pytest.mark.parametrize("seed", [413, 486])
+def test_a_seed_that_leaves_truths_as_they_are_by_chance_is_no_fault(seed: int) -> None:
+    """With four families a cell, one private seed in 576 keeps every truth of a shape that another one has."""
+    recipe = practice_recipe(the_material("sql/threshold").recipe.files, families_per_cell=4, seed=seed)
+    inverted = bytes(byte ^ 0xFF for byte in recipe.private_seed)
+    other = dataclasses.replace(recipe, private_seed=inverted)
+    assert all(other.build(slot).truth == recipe.build(slot).truth for slot in recipe.slots())
+
+    finding = check_separation(build_material(recipe))
+
+    assert finding.holds
+    assert not finding.checked.endswith(" 0 of 8 families")
 
 
 def test_one_structure_under_other_names_is_found() -> None:

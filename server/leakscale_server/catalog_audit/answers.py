@@ -27,7 +27,8 @@ def check_answers(material: Material) -> Finding:
     """Check that the four answers choose their candidates, and that nothing close to them chooses any."""
     families = [family.form(Ring.R0).public for family in material.families]
     tried = sum(len(near_misses(family)) for family in families)
-    return find("answers", f"{4 * len(families):,} answers and {tried:,} near misses", _answer_faults(families))
+    checked = f"{4 * len(families):,} answers choose a candidate each, {tried:,} strings close to one choose none"
+    return find("answers", checked, _answer_faults(families))
 
 
 def _answer_faults(families: list[Family]) -> Iterator[str]:
