@@ -14,7 +14,7 @@ from leakscale.models import Ring
 from leakscale_server.core.building.construction import Construction
 from leakscale_server.core.checks.candidates_in_text import find_candidate_in_text
 from leakscale_server.core.checks.prompt_length import TOKEN_COUNT_MAX, count_prompt_tokens
-from leakscale_server.core.checks.structures import WRITTEN_RINGS, structures_of
+from leakscale_server.core.checks.structures import WRITTEN_RINGS, is_copied
 from leakscale_server.core.checks.wordings import OTHER_WORDS_MIN, count_other_words
 from leakscale_server.core.format.schema import Shape
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
@@ -62,9 +62,7 @@ def _find_copied_task(shape: Shape, _family: Construction) -> Rejection | None:
 
 
 def _find_copied_program(shape: Shape, _family: Construction) -> Rejection | None:
-    if structures_of(shape, Ring.R0).isdisjoint(structures_of(shape, Ring.R1)):
-        return None
-    return Rejection(RejectionReason.PROGRAM_NOT_REWORDED, Ring.R1)
+    return Rejection(RejectionReason.PROGRAM_NOT_REWORDED, Ring.R1) if is_copied(shape) else None
 
 
 FAMILY_RULES: Final[dict[RejectionReason, FamilyRule]] = {

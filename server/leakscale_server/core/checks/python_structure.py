@@ -1,110 +1,105 @@
 """The structure of a Python program: its syntax tree without names, values, code without effect and chance order.
 
 A normal form for telling programs apart, and no compiler: two programs of one structure need not return the same. It
-does *not* see through a negation, nor through a value that goes by way of a variable or a function; who writes that has
-written something else.
+sees through temporary variables, functions that are called in one place, neutral arithmetic, conditions that always
+hold, copies of lists, and a choice written as a branch or as an expression. It does *not* see through a negation, a
+loop in place of a comprehension, two loops in place of one, another function with the same result, nor lines in another
+order; who writes that has written something else.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["python_structure"]
+from leakscale_server.core.checks.python_conversions import drop_conversions, find_conversions
+from leakscale_server.core.checks.python_expressions import simplify_expressions
+from leakscale_server.core.checks.python_inlining import inline_functions, inline_values
+from leakscale_server.core.checks.python_statements import drop_idle_code, drop_imports
+from leakscale_server.core.checks.python_trees import count_nodes
 
+__all__ = ["POLICY_NAME", "python_conversions", "python_structure"]
+
+POLICY_NAME: Final = "masked_policy_value"
+"""Stands for the masked value in a program that is read for its structure."""
+_ROUNDS_MAX: Final = 20
+"""How often a program is written more plainly; what takes more is compared as it is then."""
+_INLINED_NODES_MAX: Final = 3_000
+"""Of a program whose names are followed to what they carry; ten times the largest that ships."""
 _NAME_FIELDS: Final = ("id", "arg", "name", "attr", "asname", "module")
 """Fields of Python's syntax tree that hold a name, whatever it names."""
-_LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_BODIES: Final = ("body", "orelse", "finalbody")
 _MIRRORED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _SYMMETRIC: Final = (ast.Eq, ast.NotEq)
 _COMMUTATIVE: Final = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-def python_structure(program: str) -> str:
+def python_structure(program: str, *, without: frozenset[str] = frozenset()) -> str:
     """Return the structure of a module.
+
+    Args:
+        without: Conversions to read over, of those that `python_conversions` finds.
 
     Raises:
         ValueError: If it cannot be parsed.
         RecursionError: If it is nested too deep.
     """
+    tree = _parsed(program)
+    drop_conversions(tree, without, kept=POLICY_NAME)
+    _write_plainly(tree)
+    masked = _Masked().visit(tree)
+    return f"python {ast.dump(_Ordered().visit(masked))}"
+
+
+def python_conversions(program: str) -> frozenset[str]:
+    """Return the functions of a module that may give what they get, such as `sorted` of what is in order.
+
+    Raises:
+        ValueError: If it cannot be parsed.
+    """
+    return find_conversions(_parsed(program))
+
+
+def _parsed(program: str) -> ast.Module:
     try:
-        tree = ast.parse(program)
+        return ast.parse(program)
     except SyntaxError as error:
         raise ValueError(str(error)) from error
-    _drop_idle_code(tree)
-    _mask(tree)
-    return f"python {ast.dump(_Ordered().visit(tree))}"
 
 
-def _drop_idle_code(tree: ast.Module) -> None:
-    """Take out what is never reached, never read or does nothing, until nothing more can be."""
-    before = -1
-    while before != (before := sum(1 for _ in ast.walk(tree))):
-        read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        for node in ast.walk(tree):
-            for field in _BODIES:
-                if isinstance(statements := getattr(node, field, None), list):
-                    setattr(node, field, list(_working(statements, read)))
-
-
-def _working(statements: Iterable[ast.stmt], read: set[str]) -> Iterable[ast.stmt]:
-    for statement in statements:
-        match statement:
-            case ast.If(test=ast.Constant(value=value)):
-                yield from statement.body if value else statement.orelse
-            case ast.AnnAssign(target=target, value=ast.expr() as value) if not _is_unread(statement, read):
-                yield ast.Assign(targets=[target], value=value)
-            case _ if not _is_idle(statement, read):
-                yield statement
-        if isinstance(statement, _LEAVING):
+def _write_plainly(tree: ast.Module) -> None:
+    """Take out what changes nothing, until nothing more can be."""
+    drop_imports(tree)
+    before = ""
+    for _ in range(_ROUNDS_MAX):
+        if before == (before := ast.dump(tree)):
             return
+        simplify_expressions(tree)
+        drop_idle_code(tree)
+        if count_nodes(tree) <= _INLINED_NODES_MAX:
+            inline_functions(tree)
+            inline_values(tree)
 
 
-def _is_idle(statement: ast.stmt, read: set[str]) -> bool:
-    match statement:
-        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.AnnAssign(value=None):
-            return True
-        case ast.While(test=ast.Constant(value=value), orelse=[]):
-            return not value
-        case ast.Assert(test=ast.Constant(value=value)):
-            return bool(value)
-    return _is_unread(statement, read)
+class _Masked(ast.NodeTransformer):
+    """Gives every name and every value one spelling, and drops what Python's reader alone is told."""
 
-
-def _is_unread(statement: ast.stmt, read: set[str]) -> bool:
-    """Return whether a statement does nothing but bind names that are not read anywhere."""
-    bound: list[str]
-    match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return name != "transform" and name not in read
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            bound = [(each.asname or each.name).partition(".")[0] for each in names]
-        case ast.Assign(targets=targets):
-            if not all(isinstance(target, ast.Name) for target in targets):
-                return False
-            bound = [target.id for target in targets if isinstance(target, ast.Name)]
-        case ast.AugAssign(target=ast.Name(id=name)) | ast.AnnAssign(target=ast.Name(id=name)):
-            bound = [name]
-        case _:
-            return False
-    return not read.intersection(bound)
-
-
-def _mask(tree: ast.Module) -> None:
-    """Give every name and every value one spelling, and drop what Python's reader alone is told."""
-    for node in ast.walk(tree):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
         for field in _NAME_FIELDS:
             if getattr(node, field, None) is not None:
                 setattr(node, field, "name")
         match node:
-            case ast.Constant():
-                node.value, node.kind = 0, None
             case ast.FunctionDef():
                 node.returns = None
             case ast.arg():
                 node.annotation = None
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Constant(0)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(0) if node.id == POLICY_NAME else ast.Name("name", node.ctx)
 
 
 class _Ordered(ast.NodeTransformer):

@@ -23,7 +23,7 @@ class RejectionReason(enum.StrEnum):
     TASK_NOT_REWORDED = "TASK_NOT_REWORDED"
     """R1's task says R0's in R0's own words."""
     PROGRAM_NOT_REWORDED = "PROGRAM_NOT_REWORDED"
-    """R1's program is R0's under other names, in another order or with code that does nothing."""
+    """R1's program is R0's under other names, in another order, by way of variables or with code that does nothing."""
     UNSTABLE = "UNSTABLE"
     """A program ended in a way that depends on the machine's load."""
     PROGRAM_FAILED = "PROGRAM_FAILED"
@@ -77,7 +77,7 @@ class Rejection:
     """Of a prompt."""
     token_count_max: int | None = None
     word_count: int | None = None
-    """Of a rewording: words that the other task does not have."""
+    """Of a rewording: words of content that the other task does not have."""
     word_count_min: int | None = None
     pair: tuple[str, str] | None = None
     """The values of a pair as programs write them."""
@@ -130,10 +130,12 @@ _MESSAGES: Final = {
     " other words, or draw other candidates",
     RejectionReason.PROMPT_TOO_LONG: "the prompt has {token_count} tokens, and at most {token_count_max} may be;"
     " shorten the task, the words or the number of inputs",
-    RejectionReason.TASK_NOT_REWORDED: "the task has {word_count} words that R0's has not, and must have"
-    " {word_count_min} or more; say it in other words: other marks, capitals and another order are none",
-    RejectionReason.PROGRAM_NOT_REWORDED: "the program has the structure of R0's; write it another way: other names,"
-    " another order of operands and code without effect are none",
+    RejectionReason.TASK_NOT_REWORDED: "the task says R0's with {word_count} other words of content, and must have"
+    " {word_count_min} or more; say it in other words: other marks, endings, articles, prepositions, another order and"
+    " words that are added to all of R0's are none",
+    RejectionReason.PROGRAM_NOT_REWORDED: "the program is written as R0's; write it another way: other names, another"
+    " order, code without effect, variables and functions that are used once, and conversions that change nothing are"
+    " none",
     RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
     " depends on load; make the program cheaper or the fixtures smaller",
     RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
