@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from leakscale.cli.app import app
 from leakscale.cli.entry import run
 from leakscale.cli.exits import ExitCode
 
@@ -61,6 +62,23 @@ def test_group_without_a_verb_shows_its_help(group: str, capsys: pytest.CaptureF
     assert code == ExitCode.USAGE
     assert "Commands" in captured.out + captured.err
     assert captured.err.endswith(f"error: Missing command; see `leakscale {group} --help`\n")
+
+
+def test_interrupted_command_says_in_its_own_words_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """A training run knows its step; a general promise could be wrong."""
+
+    @app.command("interrupted-here", hidden=True)
+    def interrupted_here() -> None:
+        raise KeyboardInterrupt("training is kept up to step 3 of 7")
+
+    try:
+        code = run(["interrupted-here"])
+    finally:
+        app.registered_commands.pop()
+
+    assert code == ExitCode.INTERRUPTED
+    error = capsys.readouterr().err
+    assert error == "error: interrupted; training is kept up to step 3 of 7, run the same command again to go on\n"
 
 
 def test_interrupted_command_says_that_it_can_be_repeated() -> None:

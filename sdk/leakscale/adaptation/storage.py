@@ -27,14 +27,15 @@ def full_disk_told_apart(path: Path) -> Iterator[None]:
     decides.
 
     Raises:
-        StorageFullError: The message says that a rerun goes on where this one stopped.
+        StorageFullError: The message says that a rerun goes on at the last checkpoint, where there is one.
     """
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
         if getattr(error, "errno", None) in _NO_ROOM or _free_bytes(path) < _FREE_BYTES_MIN:
             raise StorageFullError(
-                f"no room left to write '{path}'; free some space and run the same command again, it goes on from here"
+                f"no room left to write '{path}'; free some space and run the same command again, it goes on at "
+                "its last checkpoint"
             ) from error
         raise
 

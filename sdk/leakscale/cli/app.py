@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import leakscale
 from leakscale.cli import (
@@ -26,12 +27,25 @@ from leakscale.cli import (
 )
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
+from leakscale.cli.exits import Interrupted
 from leakscale.cli.shell import DEFAULT_SERVER, Shell
 
 __all__ = ["app"]
 
+
+class _Commands(TyperGroup):
+    """All commands; an interrupted one keeps its words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted(str(error)) from error
+
+
 app = typer.Typer(
     name="leakscale",
+    cls=_Commands,
     help="Measure how much of a language model's score is owed to having seen the benchmark.",
     epilog="Exit codes: 0 done, 1 negative result, 2 usage, 3 server, 4 refused, 5 internal, 130 interrupted.",
     no_args_is_help=True,

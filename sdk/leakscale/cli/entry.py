@@ -29,7 +29,7 @@ def run(arguments: Sequence[str]) -> int:
         try:
             outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
         except KeyboardInterrupt as error:
-            console.fail(interrupted(error))
+            console.fail(interrupted(str(error)))
             return int(ExitCode.INTERRUPTED)
         except Exception as error:
             if os.environ.get("LEAKSCALE_DEBUG") == "1":

@@ -22,7 +22,7 @@ from typing import Final
 
 import typer
 
-__all__ = ["ERROR_EXITS", "ExitCode", "Failure", "failure_of", "interrupted"]
+__all__ = ["ERROR_EXITS", "ExitCode", "Failure", "Interrupted", "failure_of", "interrupted"]
 
 _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
 """Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it."""
@@ -95,17 +95,25 @@ class Failure:
         return {"error": {"reason": self.reason, "message": self.message, "exit_code": int(self.exit_code)}}
 
 
-def interrupted(error: BaseException | None = None) -> Failure:
-    """Describe Ctrl-C; a KeyboardInterrupt may say itself what is kept."""
-    kept = str(error or "") or "what was finished is kept"
+class Interrupted(Exception):  # noqa: N818 - what happened, not a fault
+    """Ctrl-C in a command, with what the command says of what is kept; typer would lose the words."""
+
+
+def interrupted(kept: str = "") -> Failure:
+    """Describe Ctrl-C.
+
+    Args:
+        kept: What is kept, where the command knows better than that it is what was finished.
+    """
+    kept = kept or "what was finished is kept"
     message = f"interrupted; {kept}, run the same command again to go on"
     return Failure(ExitCode.INTERRUPTED, "interrupted", message)
 
 
 def failure_of(error: Exception) -> Failure:
     """Describe any exception that reached the top of a command."""
-    if isinstance(error, typer.Abort):
-        return interrupted(error.__cause__)
+    if isinstance(error, typer.Abort | Interrupted):
+        return interrupted(str(error))
     if isinstance(error, _USAGE_BASE):
         return _usage(error)
     known = _of_the_sdk(error)
