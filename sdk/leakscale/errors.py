@@ -26,7 +26,7 @@ A message names its subject, the rule, the value and the next step, in one line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import grpc
 from google.rpc import error_details_pb2
@@ -57,6 +57,7 @@ __all__ = [
     "StorageFullError",
     "UnavailableError",
     "from_rpc_error",
+    "status_details",
 ]
 
 
@@ -186,6 +187,12 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (details or ""):
         return InvalidRequestError(f"server at {target}: one message is too large ({details}); send less in one call")
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
+
+
+def status_details(error: grpc.RpcError) -> list[Any]:
+    """Return the details that came with a failed call, packed; nothing if none came."""
+    status = _status_of(error)
+    return list(status.details) if status else []
 
 
 def _unreachable(target: str, details: str) -> str:

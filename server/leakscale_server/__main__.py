@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from leakscale_server.config import ConfigError, ServerConfig, TlsFiles
+from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
 from leakscale_server.token_cli import token_app
@@ -19,6 +20,7 @@ __all__ = ["main"]
 _NAME = "leakscale-server"
 DEFAULT_LISTEN = "127.0.0.1:7443"
 _USAGE, _INTERRUPTED = 2, 130
+_LIMITS = CallLimits()
 # Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it.
 _USAGE_BASE: Any = typer.BadParameter.__mro__[2]
 
@@ -83,6 +85,12 @@ def run(
     vault_key_command: Annotated[
         str, typer.Option(help="Program that prints the vault's key; else LEAKSCALE_VAULT_KEY or the file vault.key.")
     ] = "",
+    calls_per_second: Annotated[
+        float, typer.Option(min=0, help="Calls that one principal may begin in a second, on average; 0: any number.")
+    ] = _LIMITS.principal_calls_per_s,
+    calls_at_once: Annotated[
+        int, typer.Option(min=1, help="Calls that one principal may have in flight.")
+    ] = _LIMITS.principal_call_count_max,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
     called_as: Annotated[str, typer.Option(help="Command in whose place this one runs.", hidden=True)] = _NAME,
@@ -96,6 +104,7 @@ def run(
     from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
 
     config = ServerConfig(
+        call_limits=CallLimits(principal_calls_per_s=calls_per_second, principal_call_count_max=calls_at_once),
         tls=_tls_files(tls_certificate, tls_key, tls_client_ca),
         listen=listen,
         data_dir=data_dir,

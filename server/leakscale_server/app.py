@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +37,7 @@ from leakscale_server.sandbox_check import require_limits
 from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
 from leakscale_server.scorer.contract import Scoring
 from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.grants import GrantService
@@ -92,7 +92,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         scorer = stack.enter_context(_scorer(config, signer))
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
-        executor = stack.enter_context(ThreadPoolExecutor(config.thread_count, thread_name_prefix="rpc"))
+        executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
         token = _load_token(config.data_dir / "token")
         identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
         server, health_servicer = new_server(config, executor, identify)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from leakscale.addresses import is_local
+from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
 __all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig", "TlsFiles"]
@@ -58,9 +59,11 @@ class ServerConfig:
     vault_key_command: str = ""
     """Program that prints the key of the vault; empty to take it from `LEAKSCALE_VAULT_KEY` or the file `vault.key`."""
     thread_count: int = 64
-    """Calls that are handled at once; others wait for a thread."""
-    stream_count_max: int = 48
-    """Streams among them. A stream holds its thread for as long as its client likes, so some stay free for the rest."""
+    """Calls that are handled at once."""
+    waiting_count_max: int = 256
+    """Calls that may wait for one; the next are refused at once."""
+    call_limits: CallLimits = field(default_factory=CallLimits)
+    """What one principal, and all together, may have in flight."""
     grace_s: float = 10.0
     """How long calls in flight may take after SIGTERM."""
 

@@ -65,7 +65,7 @@ class ServerFault(Exception):
 
     reason: ClassVar[int]
     code: ClassVar[grpc.StatusCode]
-    retry_after_s: ClassVar[int | None] = None
+    retry_after_s: float | None = None
 
     def __init__(self, message: str, *, subject: str = "") -> None:
         self.message = _clipped(message, _MESSAGE_BYTES_MAX)
@@ -89,7 +89,8 @@ class ServerFault(Exception):
             )
             details.append(_pack(error_details_pb2.PreconditionFailure(violations=[lacking])))
         if self.retry_after_s is not None:
-            delay = duration_pb2.Duration(seconds=self.retry_after_s)
+            delay = duration_pb2.Duration()
+            delay.FromMilliseconds(round(self.retry_after_s * 1000))
             details.append(_pack(error_details_pb2.RetryInfo(retry_delay=delay)))
         return status_pb2.Status(code=code_pb2.Code.Value(self.code.name), message=self.message, details=details)
 
@@ -185,11 +186,16 @@ class ScopeMissing(ServerFault):
 
 
 class QueueFull(ServerFault):
-    """Too much work is in flight."""
+    """Too much work is in flight. The call was refused before anything was done."""
 
     reason = enums_pb2.ERROR_REASON_QUEUE_FULL
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
-    retry_after_s = 5
+
+    retry_after_s = 1.0
+
+    def __init__(self, message: str, *, subject: str = "", retry_after_s: float = retry_after_s) -> None:
+        super().__init__(message, subject=subject)
+        self.retry_after_s = retry_after_s
 
 
 class Unavailable(ServerFault):
@@ -197,7 +203,7 @@ class Unavailable(ServerFault):
 
     reason = enums_pb2.ERROR_REASON_UNAVAILABLE
     code = grpc.StatusCode.UNAVAILABLE
-    retry_after_s = 5
+    retry_after_s = 5.0
 
 
 class SandboxUnusable(ServerFault):

@@ -1,13 +1,37 @@
-"""Limits of the wire, each with its unit."""
+"""Limits of the wire and of calls, each with its unit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ENTRIES_PER_PAGE", "FAMILIES_PER_PAGE", "MESSAGE_BYTES_MAX", "PAGE_SIZE_MAX", "RECORDS_PER_MESSAGE"]
+__all__ = [
+    "ENTRIES_PER_PAGE",
+    "FAMILIES_PER_PAGE",
+    "MESSAGE_BYTES_MAX",
+    "PAGE_SIZE_MAX",
+    "RECORDS_PER_MESSAGE",
+    "CallLimits",
+]
 
 MESSAGE_BYTES_MAX: Final = 4 * 1024 * 1024
 PAGE_SIZE_MAX: Final = 1000
 FAMILIES_PER_PAGE: Final = 500
 ENTRIES_PER_PAGE: Final = 500
 RECORDS_PER_MESSAGE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """Limits of the calls that a server handles."""
+
+    stream_count_max: int = 48
+    """Streams of everybody. A stream holds its thread for as long as its client likes, so some stay free."""
+    principal_stream_count_max: int = 32
+    """Streams of one principal."""
+    principal_call_count_max: int = 48
+    """Calls of one principal, streams among them."""
+    principal_calls_per_s: float = 500.0
+    """Calls of one principal that may begin in a second, on average; 0: any number."""
+    burst_s: float = 2.0
+    """Seconds that a principal may save up: after a rest it may begin so many seconds' calls at once."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import grpc
 from grpc_health.v1 import health, health_pb2_grpc
 
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.services.admission import Admission
+from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
 
 __all__ = ["bind", "new_server"]
 
 
 def new_server(
-    config: ServerConfig, executor: ThreadPoolExecutor, identify: Identify
+    config: ServerConfig, executor: CallExecutor, identify: Identify
 ) -> tuple[grpc.Server, health.HealthServicer]:
     """Make a server that has its gate and its health service, and nothing else yet."""
     options = [
@@ -25,7 +25,7 @@ def new_server(
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
     ]
-    gate = Gate(identify, stream_count_max=config.stream_count_max)
+    gate = Gate(identify, admission=Admission(config.call_limits), executor=executor)
     server = grpc.server(executor, interceptors=[gate], options=options)
     health_servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)

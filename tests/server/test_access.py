@@ -24,6 +24,7 @@ from leakscale.errors import (
 from leakscale.models import CertificationRequest
 from leakscale_server.app import RunningServer, serve
 from leakscale_server.config import ConfigError
+from leakscale_server.limits import CallLimits
 
 from .helpers import World, a_plan, answers_to, server_config
 
@@ -158,7 +159,7 @@ def test_a_unix_socket_serves_too(tmp_path: Path) -> None:
 
 def test_idle_streams_leave_threads_for_everybody_else(tmp_path: Path) -> None:
     """Clients that open a stream and say nothing must neither stop health checks nor other clients."""
-    config = server_config(tmp_path / "data", thread_count=4, stream_count_max=2)
+    config = server_config(tmp_path / "data", thread_count=4, call_limits=CallLimits(stream_count_max=2))
     release = threading.Event()
 
     def silence() -> Iterator[CertificationRequest]:
@@ -166,7 +167,7 @@ def test_idle_streams_leave_threads_for_everybody_else(tmp_path: Path) -> None:
         yield from ()
 
     with serve(config) as running, contextlib.ExitStack() as stack:
-        client = stack.enter_context(Client(running.target, token=running.token))
+        client = stack.enter_context(Client(running.target, token=running.token, timeout_s=3))
         stack.callback(release.set)
         idle = [threading.Thread(target=drain, args=(client, silence)) for _ in range(2)]
         for thread in idle:

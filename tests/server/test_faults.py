@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import sqlite3
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +20,9 @@ from leakscale.v1 import enums_pb2, ledger_service_pb2, ledger_service_pb2_grpc
 from leakscale_server import errors as server_errors
 from leakscale_server.errors import FAULTS, InvalidRequest, ServerFault
 from leakscale_server.identity.bootstrap import BootstrapToken
+from leakscale_server.limits import CallLimits
+from leakscale_server.services.admission import Admission
+from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate
 
 TOKEN = "lsk_" + "0" * 64
@@ -44,7 +46,9 @@ class Failing(ledger_service_pb2_grpc.LedgerServiceServicer):
 @contextmanager
 def failing_server(error: Exception) -> Iterator[Transport]:
     """The real gate in front of a service that fails."""
-    server = grpc.server(ThreadPoolExecutor(2), interceptors=[Gate(BootstrapToken(TOKEN).caller, stream_count_max=1)])
+    executor = CallExecutor(2, waiting_count_max=2)
+    gate = Gate(BootstrapToken(TOKEN).caller, admission=Admission(CallLimits()), executor=executor)
+    server = grpc.server(executor, interceptors=[gate])
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(Failing(error), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

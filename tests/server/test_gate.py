@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,10 @@ from leakscale_server.errors import TokenRefused
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role, Scope
+from leakscale_server.limits import CallLimits
+from leakscale_server.services.admission import Admission
 from leakscale_server.services.call import Call
+from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate
 
 METHOD = "/leakscale.v1.LedgerService/GetLedgerHead"
@@ -51,7 +53,9 @@ class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
 
 @contextmanager
 def a_gate() -> Iterator[tuple[grpc.Channel, Mirror]]:
-    server = grpc.server(ThreadPoolExecutor(8), interceptors=[Gate(identify, stream_count_max=1)])
+    executor = CallExecutor(8, waiting_count_max=8)
+    gate = Gate(identify, admission=Admission(CallLimits()), executor=executor)
+    server = grpc.server(executor, interceptors=[gate])
     mirror = Mirror()
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(mirror, server)
     port = server.add_insecure_port("127.0.0.1:0")

@@ -6,7 +6,6 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +22,7 @@ from leakscale_server.certificates import server_credentials
 from leakscale_server.config import ConfigError, TlsFiles
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.listening import bind, new_server
+from leakscale_server.services.call_executor import CallExecutor
 
 from .certificates import Authority, Pair
 from .helpers import server_config
@@ -46,7 +46,7 @@ def authority(tmp_path: Path) -> Authority:
 def listening(files: TlsFiles | None, *, host: str = "127.0.0.1") -> Iterator[str]:
     """The real listener and gate in front of one small service."""
     config = server_config(Path("unused"), listen=f"{host}:0", tls=files)
-    with ThreadPoolExecutor(4) as executor:
+    with CallExecutor(4, waiting_count_max=4) as executor:
         server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller)
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(Server(), server)
         target = bind(server, config.listen, credentials=server_credentials(files) if files else None)

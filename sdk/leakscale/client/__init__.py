@@ -29,16 +29,25 @@ class Client:
         token: Bearer token; without one every call but the health check is refused.
         tls: What to trust and to show. None: to another machine TLS with the authorities that gRPC trusts, on this
             machine none.
-        timeout_s: Deadline of a unary call. Streams have none: they end when their work does.
+        timeout_s: Deadline of a unary call, and how long a busy server is waited for.
+        stream_timeout_s: Deadline of a call that streams: certification, a corpus, an upload.
 
     Raises:
         LeakScaleError: From every method, one of the classes in `leakscale.errors`.
     """
 
     def __init__(
-        self, target: str, *, token: str | None = None, tls: Tls | None = None, timeout_s: float = 60.0
+        self,
+        target: str,
+        *,
+        token: str | None = None,
+        tls: Tls | None = None,
+        timeout_s: float = 60.0,
+        stream_timeout_s: float = 4 * 3600.0,
     ) -> None:
-        self._transport = Transport(target, token=token, tls=tls, timeout_s=timeout_s)
+        self._transport = Transport(
+            target, token=token, tls=tls, timeout_s=timeout_s, stream_timeout_s=stream_timeout_s
+        )
         self.server = Server(self._transport)
         self.ledger = Ledger(self._transport)
         self.editions = Editions(self._transport)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, TypeVar
 
 import grpc
 
 from leakscale.addresses import is_local
 from leakscale.client.channels import Channels, Stub
+from leakscale.client.patience import Patience, Requests
 from leakscale.client.tls import Tls
 from leakscale.errors import InvalidRequestError, from_rpc_error
 
@@ -35,8 +36,8 @@ _RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
             },
         },
         {
-            # A stream of ours has no deadline, and gRPC waits for ever where it retries one whose server was killed
-            # before the first answer. The caller goes on with it by calling again.
+            # gRPC waits for as long as a stream may take where it retries one whose server was killed before the first
+            # answer. The caller goes on with it by calling again.
             "name": [
                 {"service": "leakscale.v1.CertificationService", "method": "CertifyFamilies"},
                 {"service": "leakscale.v1.GrantService", "method": "RedeemGrant"},
@@ -53,7 +54,15 @@ class Transport:
     On this machine they do so if they are told what to trust.
     """
 
-    def __init__(self, target: str, *, token: str | None, timeout_s: float, tls: Tls | None = None) -> None:
+    def __init__(
+        self,
+        target: str,
+        *,
+        token: str | None,
+        timeout_s: float,
+        stream_timeout_s: float = 4 * 3600.0,
+        tls: Tls | None = None,
+    ) -> None:
         if not target:
             raise InvalidRequestError("the server's address is empty; pass host:port or unix:/path")
         if token and not _TOKEN.fullmatch(token):
@@ -67,6 +76,7 @@ class Transport:
             tls = Tls()
         self.target = target
         self._timeout_s = timeout_s
+        self._stream_timeout_s = stream_timeout_s
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._channels = Channels(lambda: _opened(target, tls), stamp=tls.stamp if tls else lambda: None)
 
@@ -75,47 +85,68 @@ class Transport:
         return Stub(make, lambda: self._channels.current)
 
     def unary(self, method: Callable[..., T], request: object) -> T:
-        """Call an RPC that answers once."""
-        try:
-            return method(request, metadata=self._metadata, timeout=self._timeout_s)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, target=self.target) from error
+        """Call an RPC that answers once; a busy server is waited for until the deadline."""
+        patience = Patience(self._timeout_s)
+        while True:
+            try:
+                return method(request, metadata=self._metadata, timeout=patience.left_s)
+            except grpc.RpcError as error:
+                if not patience.waits(error):
+                    raise from_rpc_error(error, target=self.target) from error
 
     def upload(self, method: Callable[..., T], requests: Iterable[Any]) -> T:
-        """Call an RPC that takes a stream and answers once; no deadline.
+        """Call an RPC that takes a stream and answers once.
 
         Raises:
             Exception: Whatever iterating the requests raises.
         """
-        source = _Source(requests)
-        try:
-            answer = method(source, metadata=self._metadata)
-        except grpc.RpcError as error:
-            raise source.failure or from_rpc_error(error, target=self.target) from error
-        if source.failure is not None:
-            raise source.failure
-        return answer
+        source, patience = Requests(requests), Patience(self._timeout_s)
+        while True:
+            try:
+                answer = method(source.attempt(), metadata=self._metadata, timeout=self._stream_timeout_s)
+            except grpc.RpcError as error:
+                if source.failure is None and source.can_repeat and patience.waits(error):
+                    continue
+                raise source.failure or from_rpc_error(error, target=self.target) from error
+            if source.failure is not None:
+                raise source.failure
+            return answer
 
     def download(self, method: Callable[..., Any], request: object) -> Generator[Any, None, None]:
         """Call an RPC that takes one request and answers with a stream; see `exchange`."""
-        call = method(request, metadata=self._metadata)
-        try:
-            yield from call
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, target=self.target) from error
-        finally:
-            call.cancel()
+        return self._answers(lambda: method(request, metadata=self._metadata, timeout=self._stream_timeout_s))
 
     def exchange(self, method: Callable[..., Any], requests: Iterable[Any]) -> Generator[Any, None, None]:
-        """Call an RPC of two streams; no deadline. Leaving the iterator cancels the call.
+        """Call an RPC of two streams. Leaving the iterator cancels the call.
 
         Raises:
             Exception: Whatever iterating the requests raises.
         """
-        source = _Source(requests)
-        yield from self.download(method, source)
+        source = Requests(requests)
+
+        def begin() -> Any:
+            return method(source.attempt(), metadata=self._metadata, timeout=self._stream_timeout_s)
+
+        yield from self._answers(begin, can_repeat=lambda: source.failure is None and source.can_repeat)
         if source.failure is not None:
             raise source.failure
+
+    def _answers(
+        self, begin: Callable[[], Any], *, can_repeat: Callable[[], bool] = lambda: True
+    ) -> Generator[Any, None, None]:
+        patience, answer_count = Patience(self._timeout_s), 0
+        while True:
+            call = begin()
+            try:
+                for answer in call:
+                    answer_count += 1
+                    yield answer
+                return
+            except grpc.RpcError as error:
+                if answer_count or not can_repeat() or not patience.waits(error):
+                    raise from_rpc_error(error, target=self.target) from error
+            finally:
+                call.cancel()
 
     def close(self) -> None:
         """Close the connection."""
@@ -134,27 +165,3 @@ def _opened(target: str, tls: Tls | None) -> grpc.Channel:
     if tls is None:
         return grpc.insecure_channel(target, options=options)
     return grpc.secure_channel(target, tls.credentials(), options=options)
-
-
-class _Source:
-    """Requests on their way into a stream.
-
-    gRPC reads them in a thread of its own, where an exception would be logged and lost. So the stream ends there, which
-    every RPC of ours takes as a part that may be gone on with, and the exception is raised where the call was made.
-    """
-
-    def __init__(self, requests: Iterable[Any]) -> None:
-        self._requests = iter(requests)
-        self.failure: Exception | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        try:
-            return next(self._requests)
-        except StopIteration:
-            raise
-        except Exception as error:
-            self.failure = error
-            raise StopIteration from None

@@ -1,0 +1,106 @@
+"""How much one principal, and all together, may ask for at once. Who asks for more is told so, and when to ask again.
+
+Nothing waits here: a call that is not served now is refused now. The limits are about numbers of calls and never about
+what they hold, so that a refusal says nothing about any answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from leakscale_server.errors import QueueFull
+from leakscale_server.limits import CallLimits
+
+__all__ = ["Admission"]
+
+_SOON_S: Final = 0.2
+"""When to try again where calls are short: they are counted because they hold a thread."""
+_LATER_S: Final = 2.0
+"""The same where streams hold the place."""
+
+
+@dataclass(slots=True)
+class _Account:
+    """What one principal has in flight and has left."""
+
+    allowance: float
+    counted_at_s: float
+    call_count: int = 0
+    stream_count: int = 0
+
+
+class Admission:
+    """Counts calls in flight.
+
+    Args:
+        limits: How many are too many.
+        monotonic_s: Clock for the rate.
+    """
+
+    def __init__(self, limits: CallLimits, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._monotonic_s = monotonic_s
+        self._lock = threading.Lock()
+        self._stream_count = 0
+        self._accounts: dict[str, _Account] = {}
+
+    @contextmanager
+    def one_call(self, principal: str, *, is_stream: bool) -> Iterator[None]:
+        """Count a call for as long as the block runs.
+
+        Raises:
+            QueueFull: If it is one too many; with the time after which there may be room.
+        """
+        with self._lock:
+            account = self._account(principal)
+            self._check(principal, account, is_stream=is_stream)
+            account.allowance -= 1
+            account.call_count += 1
+            account.stream_count += is_stream
+            self._stream_count += is_stream
+        try:
+            yield
+        finally:
+            with self._lock:
+                account.call_count -= 1
+                account.stream_count -= is_stream
+                self._stream_count -= is_stream
+
+    def _account(self, principal: str) -> _Account:
+        """Return the account of a principal as it is now. There are as many as principals with a token."""
+        now_s = self._monotonic_s()
+        most = self._limits.principal_calls_per_s * self._limits.burst_s
+        account = self._accounts.setdefault(principal, _Account(most, now_s))
+        earned = (now_s - account.counted_at_s) * self._limits.principal_calls_per_s
+        account.allowance = min(most, account.allowance + earned)
+        account.counted_at_s = now_s
+        return account
+
+    def _check(self, principal: str, account: _Account, *, is_stream: bool) -> None:
+        limits = self._limits
+        if is_stream and self._stream_count >= limits.stream_count_max:
+            raise QueueFull(
+                f"{limits.stream_count_max} streams are open and no more are served; try again when one has ended",
+                retry_after_s=_LATER_S,
+            )
+        if is_stream and account.stream_count >= limits.principal_stream_count_max:
+            raise QueueFull(
+                f"principal {principal!r} has {account.stream_count} streams open, which is the most; end one, or wait",
+                retry_after_s=_LATER_S,
+            )
+        if account.call_count >= limits.principal_call_count_max:
+            raise QueueFull(
+                f"principal {principal!r} has {account.call_count} calls in flight, which is the most; wait for one",
+                retry_after_s=_SOON_S,
+            )
+        if limits.principal_calls_per_s and account.allowance < 1:
+            missing_s = (1 - account.allowance) / limits.principal_calls_per_s
+            raise QueueFull(
+                f"principal {principal!r} begins more than {limits.principal_calls_per_s:g} calls a second; slow down",
+                retry_after_s=max(missing_s, _SOON_S),
+            )
