@@ -88,12 +88,15 @@ class EditionFile:
 
     def certificates(self) -> tuple[FiledCertificate, ...]:
         """Return the certificates, in the order of family ids."""
-        query = "SELECT family_id, certificate_payload, certificate_signature FROM families ORDER BY family_id"
+        query = (
+            "SELECT family_id, CAST(certificate_payload AS BLOB), CAST(certificate_signature AS BLOB) "
+            "FROM families ORDER BY family_id"
+        )
         return tuple(FiledCertificate(*row) for row in self._connection.execute(query))
 
     def forms(self, ring: Ring) -> dict[str, bytes]:
         """Return the public bytes of every family in one ring by its id, in the order of ids."""
-        query = "SELECT family_id, public FROM forms WHERE ring = ? ORDER BY family_id"
+        query = "SELECT family_id, CAST(public AS BLOB) FROM forms WHERE ring = ? ORDER BY family_id"
         return dict(self._connection.execute(query, (ring.value,)))
 
     def families(self, ring: Ring) -> tuple[Family, ...]:

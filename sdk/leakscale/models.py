@@ -35,6 +35,7 @@ __all__ = [
     "Ring",
     "ServerInfo",
     "ShapeFile",
+    "SignedStatement",
     "TrainingRecord",
     "TrainingSource",
 ]
@@ -168,6 +169,16 @@ class ShapeFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SignedStatement:
+    """An in-toto statement with its signature; `leakscale.statements.envelope_bytes` makes a DSSE envelope of it."""
+
+    payload: bytes
+    signature: bytes
+    public_key: bytes
+    """Raw Ed25519 key, 32 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Edition:
     """An immutable set of certified families, or the draft of one."""
 
@@ -187,6 +198,8 @@ class Edition:
     """SHA-256 over the payload digests of all certificates; empty in a draft."""
     create_time: datetime
     freeze_time: datetime | None
+    freeze_statement: SignedStatement | None = None
+    """What the server states of the file, roots and counts of a frozen edition."""
 
 
 @dataclass(frozen=True, slots=True)

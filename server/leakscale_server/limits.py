@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
+    "CHUNK_BYTES",
     "ENTRIES_PER_PAGE",
     "FAMILIES_PER_PAGE",
     "MESSAGE_BYTES_MAX",
@@ -14,6 +15,7 @@ __all__ = [
     "CallLimits",
 ]
 
+CHUNK_BYTES: Final = 1024 * 1024
 MESSAGE_BYTES_MAX: Final = 4 * 1024 * 1024
 PAGE_SIZE_MAX: Final = 1000
 FAMILIES_PER_PAGE: Final = 500

@@ -22,7 +22,7 @@ ERRORS = {
 METHODS = {
     "server": {"info"},
     "ledger": {"head", "entries", "inclusion_proof", "consistency_proof"},
-    "editions": {"create", "get", "list", "freeze", "families"},
+    "editions": {"create", "get", "list", "freeze", "families", "family", "download"},
     "families": {"certify", "certify_edition"},
     "grants": {"create", "redeem"},
     "experiments": {"create", "get", "disclose"},

@@ -20,10 +20,12 @@ from leakscale.cli import (
     edition,
     experiment,
     lab,
+    ledger,
     report,
     shards,
     strength,
     study,
+    verify,
 )
 from leakscale.cli import server as server_verbs
 from leakscale.cli.console import Console
@@ -64,6 +66,8 @@ app.add_typer(experiment.app, name="experiment")
 app.add_typer(bank.app, name="bank")
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(verify.app, name="verify")
 app.add_typer(lab.app, name="lab")
 app.add_typer(study.app, name="study")
 app.add_typer(shards.app, name="shards")

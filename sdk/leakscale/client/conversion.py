@@ -27,6 +27,7 @@ from leakscale.models import (
     Rejection,
     Ring,
     ServerInfo,
+    SignedStatement,
     TrainingRecord,
     TrainingSource,
 )
@@ -93,6 +94,7 @@ def to_edition(message: resources_pb2.Edition) -> Edition:
         certificates_digest=message.certificates_digest,
         create_time=message.create_time.ToDatetime(UTC),
         freeze_time=message.freeze_time.ToDatetime(UTC) if message.HasField("freeze_time") else None,
+        freeze_statement=_to_statement(message.freeze_statement) if message.HasField("freeze_statement") else None,
     )
 
 
@@ -196,3 +198,7 @@ def to_server_info(message: server_service_pb2.GetServerInfoResponse) -> ServerI
         message_bytes_max=message.message_bytes_max,
         cases_per_message_max=message.cases_per_message_max,
     )
+
+
+def _to_statement(message: resources_pb2.Statement) -> SignedStatement:
+    return SignedStatement(message.payload, message.signature, message.public_key)

@@ -97,6 +97,17 @@ class Editions:
             if not token:
                 return tuple(families)
 
+    def family(self, name: str, *, ring: Ring = Ring.R0) -> Family:
+        """Return one public family of a frozen edition by its name, `editions/{edition}/families/{family}`."""
+        request = edition_service_pb2.GetFamilyRequest(name=name, ring=RING_VALUES[ring])
+        return to_family(self._transport.unary(self._stub.GetFamily, request).family)
+
+    def download(self, name: str) -> Iterator[bytes]:
+        """Return the file of a frozen edition in pieces; its SHA-256 is the digest of the edition's statement."""
+        request = edition_service_pb2.DownloadEditionRequest(name=name)
+        for message in self._transport.download(self._stub.DownloadEdition, request):
+            yield message.chunk
+
 
 class Families:
     """Proof of families."""

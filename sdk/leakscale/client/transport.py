@@ -42,6 +42,7 @@ _RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
                 {"service": "leakscale.v1.CertificationService", "method": "CertifyFamilies"},
                 {"service": "leakscale.v1.GrantService", "method": "RedeemGrant"},
                 {"service": "leakscale.v1.BankService", "method": "SubmitAnswers"},
+                {"service": "leakscale.v1.EditionService", "method": "DownloadEdition"},
             ],
         },
     ]

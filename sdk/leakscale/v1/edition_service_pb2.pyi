@@ -97,3 +97,29 @@ class ListFamiliesResponse(_message.Message):
     families: _containers.RepeatedCompositeFieldContainer[_resources_pb2.Family]
     next_page_token: str
     def __init__(self, families: _Optional[_Iterable[_Union[_resources_pb2.Family, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetFamilyRequest(_message.Message):
+    __slots__ = ("name", "ring")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    RING_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    ring: _enums_pb2.Ring
+    def __init__(self, name: _Optional[str] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ...) -> None: ...
+
+class GetFamilyResponse(_message.Message):
+    __slots__ = ("family",)
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
+    family: _resources_pb2.Family
+    def __init__(self, family: _Optional[_Union[_resources_pb2.Family, _Mapping]] = ...) -> None: ...
+
+class DownloadEditionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class DownloadEditionResponse(_message.Message):
+    __slots__ = ("chunk",)
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    chunk: bytes
+    def __init__(self, chunk: _Optional[bytes] = ...) -> None: ...

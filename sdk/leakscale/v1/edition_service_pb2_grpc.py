@@ -60,6 +60,16 @@ class EditionServiceStub:
                 request_serializer=leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesResponse.FromString,
                 _registered_method=True)
+        self.GetFamily = channel.unary_unary(
+                '/leakscale.v1.EditionService/GetFamily',
+                request_serializer=leakscale_dot_v1_dot_edition__service__pb2.GetFamilyRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.GetFamilyResponse.FromString,
+                _registered_method=True)
+        self.DownloadEdition = channel.unary_stream(
+                '/leakscale.v1.EditionService/DownloadEdition',
+                request_serializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.FromString,
+                _registered_method=True)
 
 
 class EditionServiceServicer:
@@ -101,6 +111,20 @@ class EditionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetFamily(self, request, context):
+        """Return one public family of a frozen edition in one ring.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DownloadEdition(self, request, context):
+        """Stream the file of a frozen edition, whose SHA-256 its statement names.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EditionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +152,16 @@ def add_EditionServiceServicer_to_server(servicer, server):
                     servicer.ListFamilies,
                     request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesResponse.SerializeToString,
+            ),
+            'GetFamily': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetFamily,
+                    request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.GetFamilyRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_edition__service__pb2.GetFamilyResponse.SerializeToString,
+            ),
+            'DownloadEdition': grpc.unary_stream_rpc_method_handler(
+                    servicer.DownloadEdition,
+                    request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +300,60 @@ class EditionService:
             '/leakscale.v1.EditionService/ListFamilies',
             leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesRequest.SerializeToString,
             leakscale_dot_v1_dot_edition__service__pb2.ListFamiliesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetFamily(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.EditionService/GetFamily',
+            leakscale_dot_v1_dot_edition__service__pb2.GetFamilyRequest.SerializeToString,
+            leakscale_dot_v1_dot_edition__service__pb2.GetFamilyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DownloadEdition(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/leakscale.v1.EditionService/DownloadEdition',
+            leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.SerializeToString,
+            leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,8 +38,18 @@ class Family(_message.Message):
     candidates: _containers.RepeatedCompositeFieldContainer[Candidate]
     def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., shape_id: _Optional[str] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ..., task: _Optional[str] = ..., inputs: _Optional[_Iterable[str]] = ..., key: _Optional[str] = ..., candidates: _Optional[_Iterable[_Union[Candidate, _Mapping]]] = ...) -> None: ...
 
+class Statement(_message.Message):
+    __slots__ = ("payload", "signature", "public_key")
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
+    payload: bytes
+    signature: bytes
+    public_key: bytes
+    def __init__(self, payload: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., public_key: _Optional[bytes] = ...) -> None: ...
+
 class Edition(_message.Message):
-    __slots__ = ("name", "kind", "phase", "families_per_cell", "shape_ids", "certified_count", "family_count", "commitment_root", "certificates_digest", "create_time", "freeze_time")
+    __slots__ = ("name", "kind", "phase", "families_per_cell", "shape_ids", "certified_count", "family_count", "commitment_root", "certificates_digest", "create_time", "freeze_time", "freeze_statement")
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
@@ -51,6 +61,7 @@ class Edition(_message.Message):
     CERTIFICATES_DIGEST_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     FREEZE_TIME_FIELD_NUMBER: _ClassVar[int]
+    FREEZE_STATEMENT_FIELD_NUMBER: _ClassVar[int]
     name: str
     kind: _enums_pb2.EditionKind
     phase: _enums_pb2.EditionPhase
@@ -62,7 +73,8 @@ class Edition(_message.Message):
     certificates_digest: bytes
     create_time: _timestamp_pb2.Timestamp
     freeze_time: _timestamp_pb2.Timestamp
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[_enums_pb2.EditionKind, str]] = ..., phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., families_per_cell: _Optional[int] = ..., shape_ids: _Optional[_Iterable[str]] = ..., certified_count: _Optional[int] = ..., family_count: _Optional[int] = ..., commitment_root: _Optional[bytes] = ..., certificates_digest: _Optional[bytes] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    freeze_statement: Statement
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[_enums_pb2.EditionKind, str]] = ..., phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., families_per_cell: _Optional[int] = ..., shape_ids: _Optional[_Iterable[str]] = ..., certified_count: _Optional[int] = ..., family_count: _Optional[int] = ..., commitment_root: _Optional[bytes] = ..., certificates_digest: _Optional[bytes] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_statement: _Optional[_Union[Statement, _Mapping]] = ...) -> None: ...
 
 class Certificate(_message.Message):
     __slots__ = ("family", "payload", "signature", "payload_digest")

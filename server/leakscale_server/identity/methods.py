@@ -29,6 +29,8 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
         "ListEditions": Scope.EDITIONS_READ,
         "FreezeEdition": Scope.EDITIONS_WRITE,
         "ListFamilies": Scope.EDITIONS_READ,
+        "GetFamily": Scope.EDITIONS_READ,
+        "DownloadEdition": Scope.EDITIONS_READ,
     },
     "CertificationService": {"CertifyFamilies": Scope.EDITIONS_WRITE},
     # A grant that is created is issued: until a request waits for somebody's approval, to create one is to approve it.

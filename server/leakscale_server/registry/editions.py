@@ -13,7 +13,7 @@ from typing import Final
 from leakscale.digests import canonical_json
 from leakscale.edition_files import Atom, EditionFacts
 from leakscale.errors import IntegrityError
-from leakscale.models import Condition, Domain, EditionKind, Family, Ring
+from leakscale.models import Condition, Domain, EditionKind, Family, Ring, SignedStatement
 from leakscale.statements import Predicate, envelope_bytes, statement
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
@@ -73,6 +73,8 @@ class Edition:
     freeze_time: datetime | None
     commitment_root: bytes
     certificates_digest: bytes
+    freeze_statement: SignedStatement | None
+    """What the server signed of the file; a draft has none."""
 
     @property
     def is_frozen(self) -> bool:
@@ -204,6 +206,9 @@ class EditionRegistry:
             freeze_time=datetime.fromisoformat(freeze["freeze_time"]) if freeze else None,
             commitment_root=freeze["commitment_root"] if freeze else b"",
             certificates_digest=freeze["certificates_digest"] if freeze else b"",
+            freeze_statement=SignedStatement(freeze["payload"], freeze["signature"], self._signer.public_key)
+            if freeze
+            else None,
         )
 
     def get_frozen(self, edition_id: str) -> Edition:
@@ -338,7 +343,26 @@ class EditionRegistry:
         """
         return self._forms(edition_id, ring).page(after=after, limit=limit)
 
-    def _forms(self, edition_id: str, ring: Ring) -> Forms:
+    def family(self, edition_id: str, family_id: str, *, ring: Ring) -> Family:
+        """Return one public family of a frozen edition in one ring.
+
+        Raises:
+            NotFrozen: If the edition is a draft.
+            NotFound: If it has no such family.
+            IntegrityFailure: If the edition file is gone or not the one that was frozen.
+        """
+        family = self._forms(edition_id, ring).by_id.get(family_id)
+        if family is None:
+            raise NotFound(f"edition {edition_id!r} has no family {family_id[:80]!r}", subject=family_id[:80])
+        return family
+
+    def frozen_file(self, edition_id: str) -> Path:
+        """Return where the file of a frozen edition lies.
+
+        Raises:
+            NotFrozen: If it is a draft.
+            IntegrityFailure: If the file is gone or not the one that was frozen.
+        """
         self.get_frozen(edition_id)
         path = self.file_path(edition_id)
         frozen = self._registry.rows("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))[0]
@@ -348,8 +372,11 @@ class EditionRegistry:
                 "of the server's data folder",
                 subject=f"editions/{edition_id}",
             )
+        return path
+
+    def _forms(self, edition_id: str, ring: Ring) -> Forms:
         try:
-            return read_forms(path, ring)
+            return read_forms(self.frozen_file(edition_id), ring)
         except IntegrityError as error:
             raise IntegrityFailure(str(error), subject=f"editions/{edition_id}") from error
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring, TrainingRecord
+from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring, SignedStatement, TrainingRecord
 from leakscale.v1 import (
     certification_service_pb2,
     edition_service_pb2,
@@ -138,6 +138,8 @@ def encode_edition(edition: Edition) -> resources_pb2.Edition:
     )
     if edition.freeze_time is not None:
         message.freeze_time.CopyFrom(_timestamp(edition.freeze_time))
+    if edition.freeze_statement is not None:
+        message.freeze_statement.CopyFrom(_encode_statement(edition.freeze_statement))
     return message
 
 
@@ -254,6 +256,12 @@ def _encode_certificate(family: str, certificate: SignedCertificate) -> resource
         payload=certificate.payload,
         signature=certificate.signature,
         payload_digest=certificate.payload_digest,
+    )
+
+
+def _encode_statement(statement: SignedStatement) -> resources_pb2.Statement:
+    return resources_pb2.Statement(
+        payload=statement.payload, signature=statement.signature, public_key=statement.public_key
     )
 
 

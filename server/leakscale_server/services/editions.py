@@ -12,7 +12,7 @@ from leakscale.v1 import (
 )
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
-from leakscale_server.limits import FAMILIES_PER_PAGE
+from leakscale_server.limits import CHUNK_BYTES, FAMILIES_PER_PAGE
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import parse
 from leakscale_server.services import codec
@@ -77,6 +77,23 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
             families=[codec.encode_family(edition_id, family) for family in page],
             next_page_token=page[-1].family_id if len(families) > limit else "",
         )
+
+    def GetFamily(  # noqa: N802
+        self, request: edition_service_pb2.GetFamilyRequest, call: Call
+    ) -> edition_service_pb2.GetFamilyResponse:
+        """Return one public family in one ring."""
+        edition_id, family_id = parse(request.name, "editions", "families")
+        family = self._editions.family(edition_id, family_id, ring=codec.decode_ring(request.ring))
+        return edition_service_pb2.GetFamilyResponse(family=codec.encode_family(edition_id, family))
+
+    def DownloadEdition(  # noqa: N802
+        self, request: edition_service_pb2.DownloadEditionRequest, call: Call
+    ) -> Iterator[edition_service_pb2.DownloadEditionResponse]:
+        """Stream the file of a frozen edition."""
+        (edition_id,) = parse(request.name, "editions")
+        with self._editions.frozen_file(edition_id).open("rb") as file:
+            while chunk := file.read(CHUNK_BYTES):
+                yield edition_service_pb2.DownloadEditionResponse(chunk=chunk)
 
 
 class CertificationService(certification_service_pb2_grpc.CertificationServiceServicer):
