@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import DynamicCache
 
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.adaptation.rendering import encode_record
@@ -62,19 +63,20 @@ def test_distribution_equals_brute_force_over_full_sequences(
         assert found.valid_mass <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize("takes_trees", [True, False])
+@pytest.mark.parametrize("forward", ["own", "tree", "cache"])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_distribution_equals_brute_force_on_every_architecture(
-    architecture: str, takes_trees: bool, base_model: Path, families: list[Family], tmp_path: Path
+    architecture: str, forward: str, base_model: Path, families: list[Family], tmp_path: Path
 ) -> None:
-    """Sliding windows shorter than the prompt, shared keys, soft-capped logits, in one forward and in two."""
+    """Sliding windows shorter than the prompt, shared keys, soft-capped logits, whichever way it is read."""
     folder = random_model(architecture, base_model, tmp_path / "model")
     bank = freeze_bank(tmp_path / "plan", families[::6], model=folder, bank_seed=0, draw_count=1)
     opened = open_model_folder(folder)
     engine, model = ExactEngine(opened), opened.load(dtype="float32", attention="eager")
-    assert engine.identity["forward"] == "tree"  # all of these can
+    assert engine.identity["forward"] == ("tree" if engine.local._window is not None else "shared-tree")
 
-    engine.local._takes_trees = takes_trees
+    if forward != "own":
+        engine.local._forward = type(engine.local._forward)(forward)
     for question in bank.questions():
         guided, unconstrained = brute_force(model, question)
         found = engine.local.distribution(question)
@@ -87,7 +89,7 @@ def test_model_that_ignores_its_mask_is_read_by_its_cache(
 ) -> None:
     """An architecture of tomorrow may drop what it is given; then every branch would see the others."""
     healthy = ExactEngine(open_model_folder(base_model))
-    monkeypatch.setattr(LocalModel, "_masks", lambda self, tree: None)
+    monkeypatch.setattr(LocalModel, "_masks", lambda self, tree, shared: None)
 
     engine = ExactEngine(open_model_folder(base_model))
 
@@ -116,6 +118,39 @@ def test_distribution_does_not_depend_on_what_was_asked_before(engine: ExactEngi
     backward = [engine.local.distribution(question) for question in questions[::-1]][::-1]
 
     assert forward == backward
+
+
+def test_shared_beginning_is_read_once_and_the_same_whether_it_was_kept(
+    base_model: Path, bank: FrozenBank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resumed run reads it again; its bits must be those of the run that broke off."""
+    engine = ExactEngine(open_model_folder(base_model))
+    read: list[tuple[int, ...]] = []
+    plain = engine.local._prefixes._read
+
+    def counted(tokens: tuple[int, ...]) -> DynamicCache:
+        read.append(tokens)
+        return plain(tokens)
+
+    monkeypatch.setattr(engine.local._prefixes, "_read", counted)
+
+    kept = [engine.local.distribution(question) for question in bank.questions()]
+    count_kept = len(read)
+    again = []
+    for question in bank.questions():
+        engine.local._prefixes._kept.clear()
+        again.append(engine.local.distribution(question))
+
+    assert (count_kept, len(read)) == (1, 1 + bank.question_count)
+    assert again == kept
+
+
+def test_questions_of_a_bank_begin_with_the_same_tokens(bank: FrozenBank) -> None:
+    """The system turn and the user's header; never the whole prompt, for something must be read after it."""
+    beginnings = {question.prompt_ids[: question.shared_length] for question in bank.questions()}
+
+    assert len(beginnings) == 1
+    assert all(10 < question.shared_length < len(question.prompt_ids) for question in bank.questions())
 
 
 def test_all_draws_of_a_question_are_one_attempt(engine: ExactEngine, bank: FrozenBank) -> None:

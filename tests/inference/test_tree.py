@@ -44,6 +44,21 @@ def test_window_hides_what_is_further_back(prompt: list[int], answers: list[tupl
         assert seen[row].tolist() == [bool(one) and other for one, other in zip(full[row], near, strict=True)]
 
 
+@given(prompts, answers_strategy, st.data())
+def test_mask_without_its_first_rows_is_the_rest_of_the_mask(
+    prompt: list[int], answers: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    """What is in a cache is still seen, and asks nothing itself."""
+    tree = token_tree(prompt, answers)
+    first_row = data.draw(st.integers(0, len(prompt) - 1))
+    window = data.draw(st.none() | st.integers(1, 5))
+
+    rest = tree_mask(tree, dtype=torch.float32, first_row=first_row, window=window)
+
+    whole = tree_mask(tree, dtype=torch.float32, window=window)
+    assert torch.equal(rest, whole[:, :, first_row:])
+
+
 def test_tokens_that_answers_share_are_read_once() -> None:
     """The trie is what makes four answers cost little more than one."""
     tree = token_tree([7, 8], [(1, 2, 0), (1, 3, 0), (1, 2, 2, 0)])

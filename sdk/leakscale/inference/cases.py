@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.inference.lines import check_stamp, has_stamp, stamp_of, stamped_line
 from leakscale.models import Domain, Message, Ring
-from leakscale.seeds import draw_seed
+from leakscale.seeds import draw_seeds
 
 __all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "plan_lines"]
 
@@ -51,6 +51,8 @@ class Question:
     """The four exact answer strings, in display order."""
     answer_ids: tuple[tuple[int, ...], ...]
     """Token ids of each answer, with the end-of-turn token."""
+    shared_length: int = 0
+    """Tokens that the prompt begins with whatever it asks, e.g. the system turn; below its length."""
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -122,6 +124,7 @@ class FrozenBank:
             )
         self.question = lru_cache(maxsize=16)(self._read_question)
         """The question of a 0-based index; the last few are kept."""
+        self._seeds = lru_cache(maxsize=16)(self._read_seeds)
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -141,18 +144,16 @@ class FrozenBank:
 
     def case(self, index: int, *, tier: int = 0) -> Case:
         """Return one case."""
-        question, draw = self.question(index // self.draw_count), index % self.draw_count
-        return Case(index, question, draw, self.seed(question, draw), tier)
+        place, draw = divmod(index, self.draw_count)
+        return Case(index, self.question(place), draw, self._seeds(place)(draw), tier)
 
     def cases(self, indices: Iterable[int] | None = None) -> Iterator[Case]:
         """Return cases one at a time; all of them by default."""
         return map(self.case, range(self.case_count) if indices is None else indices)
 
-    def seed(self, question: Question, draw: int) -> bytes:
-        """Return the 32-byte seed of one draw."""
-        return draw_seed(
-            self.bank_seed, family_id=question.family_id, domain=question.domain, ring=question.ring, draw=draw
-        )
+    def _read_seeds(self, index: int) -> Callable[[int], bytes]:
+        question = self.question(index)
+        return draw_seeds(self.bank_seed, family_id=question.family_id, domain=question.domain, ring=question.ring)
 
     def _read_question(self, index: int) -> Question:
         if not 0 <= index < self.question_count:
@@ -167,6 +168,7 @@ class FrozenBank:
             prompt_ids=tuple(fields["prompt_ids"]),
             answers=tuple(fields["answers"]),
             answer_ids=tuple(tuple(ids) for ids in fields["answer_ids"]),
+            shared_length=fields["shared_length"],
         )
 
     def _line(self, number: int) -> bytes:
@@ -192,6 +194,7 @@ def _fields(question: Question) -> dict[str, Any]:
         "prompt_ids": question.prompt_ids,
         "answers": question.answers,
         "answer_ids": question.answer_ids,
+        "shared_length": question.shared_length,
     }
 
 

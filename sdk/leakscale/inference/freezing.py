@@ -20,7 +20,7 @@ from leakscale.adaptation.rendering import encode_completion, encode_prompt
 from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.inference.cases import BANK_FORMAT, PLAN_MEND, FrozenBank, Question, plan_lines
 from leakscale.inference.lines import json_line, read_header
-from leakscale.models import Family
+from leakscale.models import Family, Message
 from leakscale.prompts import choice_prompt
 from leakscale.whole_files import replacing
 
@@ -91,16 +91,25 @@ def encode_question(tokenizer: PreTrainedTokenizerBase, family: Family, *, index
     for one, other in pairwise(sorted(answer_ids)):
         if other[: len(one)] == one:
             raise InvalidRequestError(f"{subject} has two candidates with one answer string; certify it again")
+    prompt_ids = encode_prompt(tokenizer, prompt)
+    unasked = encode_prompt(tokenizer, [*prompt[:-1], Message(prompt[-1].role, "")])
     return Question(
         index=index,
         family_id=family.family_id,
         domain=family.domain,
         ring=family.ring,
         prompt=prompt,
-        prompt_ids=encode_prompt(tokenizer, prompt),
+        prompt_ids=prompt_ids,
         answers=answers,
         answer_ids=answer_ids,
+        shared_length=_common_length(prompt_ids, unasked),
     )
+
+
+def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many tokens two prompts begin with alike, at most all but the last of the first."""
+    pairs = zip(one[:-1], other, strict=False)
+    return next((place for place, (left, right) in enumerate(pairs) if left != right), min(len(one) - 1, len(other)))
 
 
 def _checked(families: Sequence[Family]) -> list[Family]:

@@ -34,12 +34,14 @@ _STAMP_END: Final = b'"}\n'
 _STAMP_CHARACTERS: Final = 16
 _STAMP_BYTES: Final = len(_STAMP_START) + _STAMP_CHARACTERS + len(_STAMP_END)
 
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 _Record = TypeVar("_Record")
 
 
 def json_line(fields: Mapping[str, Any]) -> bytes:
     """Write one line: sorted keys, no spaces, ASCII."""
-    return json.dumps(fields, sort_keys=True, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    return _ENCODER.encode(fields).encode() + b"\n"
 
 
 def stamped_line(fields: Mapping[str, Any], *, after: str = "") -> bytes:

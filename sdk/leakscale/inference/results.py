@@ -47,14 +47,14 @@ class TerminalResult:
     """Exactly as the model gave it; a malformed one is never repaired."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values."""
+        """Return the fields as JSON values; members of enumerations are strings of JSON as they are."""
         return {
             "case": self.case,
             "family_id": self.family_id,
-            "ring": self.ring.value,
+            "ring": self.ring,
             "draw": self.draw,
-            "mode": self.mode.value,
-            "finish": self.finish.value,
+            "mode": self.mode,
+            "finish": self.finish,
             "text": self.text,
         }
 

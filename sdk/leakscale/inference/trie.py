@@ -65,7 +65,9 @@ def choice_distribution(
 
     Source: LeakScale B.2 (constrained choice).
     """
-    weights = [math.exp(math.fsum(_local_log_probabilities(answers, log_probabilities, answer))) for answer in answers]
+    terms: list[list[float]] = [[] for _ in answers]
+    _add_branches(answers, log_probabilities, list(range(len(answers))), 0, terms)
+    weights = [math.exp(math.fsum(each)) for each in terms]
     total = math.fsum(weights)
     return ChoiceDistribution(
         guided=tuple(weight / total for weight in weights),
@@ -73,20 +75,30 @@ def choice_distribution(
     )
 
 
-def _local_log_probabilities(
-    answers: Sequence[TokenPath], log_probabilities: Sequence[Sequence[float]], chosen: TokenPath
-) -> list[float]:
-    """Return, for each branch that one answer passes, log p of the way it takes among those that lead to an answer."""
-    terms = []
-    for depth, token in enumerate(chosen):
-        options = {
-            answer[depth]: values[depth]
-            for answer, values in zip(answers, log_probabilities, strict=True)
-            if len(answer) > depth and tuple(answer[:depth]) == tuple(chosen[:depth])
-        }
-        if len(options) > 1:
-            terms.append(options[token] - _log_sum_exp(list(options.values())))
-    return terms
+def _add_branches(
+    answers: Sequence[TokenPath],
+    log_probabilities: Sequence[Sequence[float]],
+    members: list[int],
+    depth: int,
+    terms: list[list[float]],
+) -> None:
+    """Add, to each of some answers that are alike up to a depth, log p of the ways it takes at the branches from there.
+
+    Of each way among those that lead to an answer; a token that all take is no branch.
+    """
+    while len(members) > 1:
+        ways: dict[int, list[int]] = {}
+        for member in members:
+            ways.setdefault(answers[member][depth], []).append(member)
+        if len(ways) > 1:
+            values = [log_probabilities[taking[0]][depth] for taking in ways.values()]
+            total = _log_sum_exp(values)
+            for value, taking in zip(values, ways.values(), strict=True):
+                for member in taking:
+                    terms[member].append(value - total)
+                _add_branches(answers, log_probabilities, taking, depth + 1, terms)
+            return
+        depth += 1
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:

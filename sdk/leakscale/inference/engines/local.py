@@ -8,6 +8,7 @@ Here the shape of every forward is a function of its question alone.
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -31,6 +32,7 @@ from leakscale.inference.engines.checks import (
     order_check,
     repeat_check,
 )
+from leakscale.inference.engines.prefix import PrefixCache
 from leakscale.inference.engines.preflight import PreflightReport
 from leakscale.inference.engines.tree import TokenTree, token_tree, tree_mask
 from leakscale.inference.trie import ChoiceDistribution, choice_distribution
@@ -50,6 +52,17 @@ class LocalOptions:
     """In torch's words, e.g. `cuda:0`."""
     thread_count: int = 2
     """CPU threads. Fixed, not read off the machine, because the order of a sum decides its last bits."""
+
+
+class _Forward(enum.StrEnum):
+    """How a question is read; part of the identity, because it decides the last bits."""
+
+    SHARED_TREE = "shared-tree"
+    """What it shares with others once, then the rest of the prompt and the trie of its answers in one forward."""
+    TREE = "tree"
+    """Prompt and trie in one forward."""
+    CACHE = "cache"
+    """The prompt, then its answers as rows."""
 
 
 class LocalModel:
@@ -85,8 +98,13 @@ class LocalModel:
         if adapter is not None:
             with quiet_libraries():
                 self.model = PeftModel.from_pretrained(self.model, str(adapter)).eval()
-        self._takes_trees = self._try_trees()
-        self.identity["forward"] = "tree" if self._takes_trees else "cache"
+        text_config = self.model.config.get_text_config()
+        is_sliding = "sliding_attention" in (getattr(text_config, "layer_types", None) or ())
+        self._dtype: torch.dtype = self.model.dtype
+        self._window: int | None = text_config.sliding_window if is_sliding else None
+        self._prefixes = PrefixCache(self._read_prefix)
+        self._forward = self._try_forwards()
+        self.identity["forward"] = self._forward.value
 
     def preflight(self, engine: Scorer, questions: Sequence[Question]) -> PreflightReport:
         """Try an engine on top of this model; its numbers must agree to the bit."""
@@ -109,7 +127,9 @@ class LocalModel:
         """Return log p of every token of every answer, in nats, with the adapter on or off."""
         off = self.has_adapter and not adapter
         with self.model.disable_adapter() if off else contextlib.nullcontext():
-            return self.answer_log_probabilities(question.prompt_ids, question.answer_ids)
+            return self.answer_log_probabilities(
+                question.prompt_ids, question.answer_ids, shared_length=question.shared_length, adapter=adapter
+            )
 
     def distribution(self, question: Question) -> ChoiceDistribution:
         """Compute the distribution over the four answers of a question."""
@@ -117,22 +137,40 @@ class LocalModel:
 
     @torch.inference_mode()
     def answer_log_probabilities(
-        self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]
+        self,
+        prompt_ids: Sequence[int],
+        answers: Sequence[Sequence[int]],
+        *,
+        shared_length: int = 0,
+        adapter: bool = True,
     ) -> list[list[float]]:
-        """Return log p of every token of every answer, in nats, from one forward; two where a model cannot."""
-        if self._takes_trees:
-            return self._by_tree(prompt_ids, answers)
-        return self._by_cache(prompt_ids, answers)
+        """Return log p of every token of every answer, in nats, from one forward; two where a model cannot.
 
-    def _by_tree(self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Read prompt and trie in one forward."""
+        Args:
+            prompt_ids: Of one prompt.
+            answers: Token ids of each answer, none of which begins another.
+            shared_length: Tokens of the prompt that other prompts begin with too, below its length; they are read by
+                themselves, and kept. Decides the last bits, so it must be a function of the prompt.
+            adapter: Whether the adapter is on, as the caller has set it.
+        """
+        if self._forward is _Forward.CACHE:
+            return self._by_cache(prompt_ids, answers)
+        shared = shared_length if self._forward is _Forward.SHARED_TREE else 0
+        return self._by_tree(prompt_ids, answers, shared=shared, adapter=adapter)
+
+    def _by_tree(
+        self, prompt_ids: Sequence[int], answers: Sequence[Sequence[int]], *, shared: int, adapter: bool = True
+    ) -> list[list[float]]:
+        """Read what is left of the prompt, and the trie, in one forward."""
         tree = token_tree(prompt_ids, answers)
+        before = {"cache": self._prefixes.after(tree.tokens[:shared], adapter=adapter)} if shared else {}
         logits = self.model(
-            input_ids=torch.tensor([tree.tokens], device=self.device),
-            position_ids=torch.tensor([tree.positions], device=self.device),
-            attention_mask=self._masks(tree),
-            use_cache=False,
+            input_ids=torch.tensor([tree.tokens[shared:]], device=self.device),
+            position_ids=torch.tensor([tree.positions[shared:]], device=self.device),
+            attention_mask=self._masks(tree, shared),
+            use_cache=bool(shared),
             logits_to_keep=len(tree.tokens) - tree.prompt_length + 1,
+            **before,
         ).logits
         rows = torch.log_softmax(logits[0].double(), dim=-1)
         first = tree.prompt_length - 1
@@ -157,29 +195,39 @@ class LocalModel:
             for tail, answer in zip(tails, answers, strict=True)
         ]
 
-    def _masks(self, tree: TokenTree) -> torch.Tensor | dict[str, torch.Tensor]:
+    def _masks(self, tree: TokenTree, shared: int) -> torch.Tensor | dict[str, torch.Tensor]:
         """Return the mask of a tree, or one for each kind of layer where a model has sliding windows."""
-        config = self.model.config.get_text_config()
-        full = tree_mask(tree, dtype=self.model.dtype).to(self.device)
-        if "sliding_attention" not in (getattr(config, "layer_types", None) or ()):
+        full = tree_mask(tree, dtype=self._dtype, first_row=shared).to(self.device)
+        if self._window is None:
             return full
-        window = tree_mask(tree, dtype=self.model.dtype, window=config.sliding_window).to(self.device)
+        window = tree_mask(tree, dtype=self._dtype, first_row=shared, window=self._window).to(self.device)
         return {"full_attention": full, "sliding_attention": window}
 
     @torch.inference_mode()
-    def _try_trees(self) -> bool:
-        """Tell whether the model computes over a tree what it computes over sequences.
+    def _read_prefix(self, tokens: tuple[int, ...]) -> DynamicCache:
+        cache = DynamicCache(config=self.model.config)
+        self.model(input_ids=torch.tensor([tokens], device=self.device), cache=cache, use_cache=True, logits_to_keep=1)
+        return cache
 
-        Tried once on made-up tokens, because an architecture may ignore a mask or a position that it is given.
+    @torch.inference_mode()
+    def _try_forwards(self) -> _Forward:
+        """Return the first way to read a question that computes what the model computes over sequences.
+
+        Tried once on made-up tokens, because an architecture may ignore a mask or a position that it is given. A layer
+        with a sliding window forgets the beginning of a prefix, where the mask still has it.
         """
         prompt, answers = range(3, 35), [(5, 6, 7), (5, 8, 9, 7), (5, 8, 6, 7), (9, 7)]
-        tolerance = 1e-3 if self.model.dtype == torch.float32 else 0.1
-        try:
-            by_tree = torch.tensor(list(chain.from_iterable(self._by_tree(prompt, answers))))
-        except (TypeError, ValueError, RuntimeError, KeyError, AttributeError):
-            return False
+        tolerance = 1e-3 if self._dtype == torch.float32 else 0.1
         by_cache = torch.tensor(list(chain.from_iterable(self._by_cache(prompt, answers))))
-        return bool((by_tree - by_cache).abs().max() < tolerance)
+        ways = {_Forward.TREE: 0} if self._window is not None else {_Forward.SHARED_TREE: 16, _Forward.TREE: 0}
+        for way, shared in ways.items():
+            try:
+                by_tree = torch.tensor(list(chain.from_iterable(self._by_tree(prompt, answers, shared=shared))))
+            except (TypeError, ValueError, RuntimeError, KeyError, AttributeError):
+                continue
+            if (by_tree - by_cache).abs().max() < tolerance:
+                return way
+        return _Forward.CACHE
 
     def log_softmax(self, rows: list[list[int]], cache: DynamicCache, *, keep: int) -> torch.Tensor:
         """Return log p of shape (rows, keep, vocabulary), in double precision from the logits on."""

@@ -36,36 +36,45 @@ class TokenTree:
 def token_tree(prompt_ids: TokenPath, answers: Sequence[TokenPath]) -> TokenTree:
     """Flatten a prompt and its answers, none of which begins another."""
     tokens, positions = list(prompt_ids), list(range(len(prompt_ids)))
-    places: dict[tuple[int, ...], int] = {(): len(prompt_ids) - 1}
-    ancestors: list[tuple[int, ...]] = []
-    for answer in map(tuple, answers):
-        for depth in range(1, len(answer)):
-            if answer[:depth] not in places:
-                places[answer[:depth]] = len(tokens)
-                positions.append(len(prompt_ids) + depth - 1)
-                tokens.append(answer[depth - 1])
-                ancestors.append(tuple(places[answer[:length]] for length in range(1, depth + 1)))
-    readers = tuple(tuple(places[tuple(answer[:depth])] for depth in range(len(answer))) for answer in answers)
-    return TokenTree(tuple(tokens), tuple(positions), tuple(ancestors), readers, len(prompt_ids))
+    root = len(tokens) - 1
+    children: dict[tuple[int, int], int] = {}
+    """Place of each inner token, by the place of its parent and itself."""
+    paths: dict[int, tuple[int, ...]] = {root: ()}
+    readers = []
+    for answer in answers:
+        place, read = root, [root]
+        for token in answer[:-1]:
+            parent = place
+            place = children.setdefault((parent, token), len(tokens))
+            if place == len(tokens):
+                tokens.append(token)
+                positions.append(root + 1 + len(paths[parent]))
+                paths[place] = (*paths[parent], place)
+            read.append(place)
+        readers.append(tuple(read))
+    del paths[root]
+    return TokenTree(tuple(tokens), tuple(positions), tuple(paths.values()), tuple(readers), len(prompt_ids))
 
 
-def tree_mask(tree: TokenTree, *, dtype: torch.dtype, window: int | None = None) -> torch.Tensor:
+def tree_mask(tree: TokenTree, *, dtype: torch.dtype, first_row: int = 0, window: int | None = None) -> torch.Tensor:
     """Return what is added to attention scores: 0 where a token is seen, the lowest number where not.
 
     Args:
         tree: A flattened prompt with its answers.
         dtype: Of the attention scores.
+        first_row: Place of the first token that is asked for, within the prompt; those before it are in a cache.
         window: Positions, its own included, that a token of a sliding-window layer looks back over; None in a full one.
 
     Returns:
-        Tensor of shape (1, 1, tokens, tokens).
+        Tensor of shape (1, 1, tokens from `first_row` on, tokens).
     """
-    length, first = len(tree.tokens), tree.prompt_length
-    seen = torch.ones(length, length, dtype=torch.bool).tril_()
-    seen[first:, first:] = False
-    rows = [first + row for row, places in enumerate(tree.ancestors) for _ in places]
+    length, behind = len(tree.tokens), tree.prompt_length
+    seen = torch.ones(length - first_row, length, dtype=torch.bool).tril_(first_row)
+    seen[behind - first_row :, behind:] = False
+    rows = [behind - first_row + row for row, places in enumerate(tree.ancestors) for _ in places]
     seen[rows, [place for places in tree.ancestors for place in places]] = True
     if window is not None:
         positions = torch.tensor(tree.positions)
-        seen &= positions[:, None] - positions[None, :] < window
-    return torch.zeros(length, length, dtype=dtype).masked_fill_(~seen, torch.finfo(dtype).min)[None, None]
+        seen &= positions[first_row:, None] - positions[None, :] < window
+    hidden = torch.zeros(seen.shape, dtype=dtype)
+    return hidden.masked_fill_(seen.logical_not_(), torch.finfo(dtype).min)[None, None]
