@@ -68,6 +68,18 @@ def test_folder_that_is_no_adapter_is_refused_by_the_file_it_lacks(tmp_path: Pat
         adapter_digest(folder)
 
 
+@pytest.mark.parametrize("byte_count", [0, 4, 60, 130])
+def test_file_that_broke_off_is_refused_by_its_name(tmp_path: Path, byte_count: int) -> None:
+    """A copy over a network that stopped anywhere."""
+    folder = an_adapter(tmp_path / "a")
+    weights = folder / "adapter_model.safetensors"
+    assert weights.stat().st_size > byte_count
+    weights.write_bytes(weights.read_bytes()[:byte_count])
+
+    with pytest.raises(ModelError, match=r"adapter_model\.safetensors' is no whole safetensors file"):
+        adapter_digest(folder)
+
+
 def an_adapter(folder: Path, **settings: object) -> Path:
     """Write an adapter of one module."""
     folder.mkdir()

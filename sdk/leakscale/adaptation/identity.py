@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from transformers import PreTrainedTokenizerBase
 
 from leakscale.errors import ModelError
@@ -134,11 +134,18 @@ def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
 
 
 def _stored_tensors(files: Iterable[Path]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors of safetensors files sorted by name, one in memory at a time."""
+    """Yield the tensors of safetensors files sorted by name, one in memory at a time.
+
+    Raises:
+        ModelError: If a file is not whole.
+    """
     with contextlib.ExitStack() as stack:
         places = {}
         for file in files:
-            opened = stack.enter_context(safe_open(file, framework="pt"))
+            try:
+                opened = stack.enter_context(safe_open(file, framework="pt"))
+            except SafetensorError as error:
+                raise ModelError(f"'{file}' is no whole safetensors file ({error}); copy it again") from error
             places.update(dict.fromkeys(opened.keys(), opened))
         for name in sorted(places):
             yield name, places[name].get_tensor(name)

@@ -24,8 +24,8 @@ _WEIGHT_BYTES: Final = 2
 """bfloat16, unquantized."""
 _ADAPTER_BYTES: Final = 4
 """Adapters are float32."""
-_CHECKPOINT_FACTOR: Final = 3
-"""Adapter and the two moments of AdamW."""
+_CHECKPOINT_FACTOR: Final = 6
+"""Adapter and the two moments of AdamW, twice: a new one is whole before the old one goes."""
 _BYTES_PER_CASE: Final = 340
 """Attempts, results and the server's row of one case, as written (`tests/study/test_plan.py` holds it to that)."""
 _BYTES_PER_QUESTION: Final = 2_400
