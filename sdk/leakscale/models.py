@@ -366,3 +366,18 @@ class ServerInfo:
     """Raw Ed25519 key that signs certificates, disclosures and ledger heads."""
     message_bytes_max: int
     cases_per_message_max: int
+    features: tuple[str, ...]
+    """What it does that another may not, such as `tls`, `metrics` and `reflection`; sorted."""
+    calls_per_s: float
+    """Calls that one principal may begin in a second, on average; 0: any number."""
+    calls_at_once_max: int
+    """Calls that one principal may have in flight, streams among them."""
+    streams_at_once_max: int
+    principal: str
+    """Whom the token of the call stands for."""
+    project: str
+    """Whose experiments, grants and drafts it reaches."""
+    role: str
+    """`author`, `trainer`, `auditor` or `admin`."""
+    scopes: tuple[str, ...]
+    """What it may do; sorted."""

@@ -91,6 +91,12 @@ def run(
     calls_at_once: Annotated[
         int, typer.Option(min=1, help="Calls that one principal may have in flight.")
     ] = _LIMITS.principal_call_count_max,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Loopback port of a page for Prometheus; 0: a free one.")
+    ] = None,
+    reflection: Annotated[
+        bool, typer.Option("--reflection", help="Describe the services to tools such as grpcurl; needs a token.")
+    ] = False,
     ready_fd: Annotated[int | None, typer.Option(help="Write one JSON line here once serving.", hidden=True)] = None,
     stop_with_stdin: Annotated[bool, typer.Option(help="Stop when standard input ends.", hidden=True)] = False,
     called_as: Annotated[str, typer.Option(help="Command in whose place this one runs.", hidden=True)] = _NAME,
@@ -104,6 +110,8 @@ def run(
     from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
 
     config = ServerConfig(
+        metrics_port=metrics_port,
+        reflection=reflection,
         call_limits=CallLimits(principal_calls_per_s=calls_per_second, principal_call_count_max=calls_at_once),
         tls=_tls_files(tls_certificate, tls_key, tls_client_ca),
         listen=listen,

@@ -29,6 +29,7 @@ from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.listening import bind, new_server
+from leakscale_server.metrics import Metrics
 from leakscale_server.registry.disclosures import DisclosureRegistry
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
@@ -42,6 +43,7 @@ from leakscale_server.services.editions import CertificationService, EditionServ
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
+from leakscale_server.services.observing import Observer, log_call
 from leakscale_server.services.server import ServerService
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
@@ -71,6 +73,8 @@ class RunningServer:
     backend: str
     notice: str
     """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
+    metrics_port: int | None = None
+    """Loopback port of the page with metrics; None where there is none."""
 
 
 @contextmanager
@@ -95,19 +99,30 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
         token = _load_token(config.data_dir / "token")
         identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
-        server, health_servicer = new_server(config, executor, identify)
+        observers, metrics_port = stack.enter_context(_observers(config, executor))
+        server, health_servicer = new_server(config, executor, identify, observers=observers)
         stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
         stack.callback(stages.close)
         target = bind(server, config.listen, credentials=credentials)
         server.start()
         health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
-        running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice)
+        running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice, metrics_port)
         try:
             yield running
         finally:
             health_servicer.enter_graceful_shutdown()
             stages.stop()
             server.stop(config.grace_s).wait()
+
+
+@contextmanager
+def _observers(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple[list[Observer], int | None]]:
+    if config.metrics_port is None:
+        yield [log_call], None
+        return
+    metrics = Metrics(calls_in_hand=lambda: executor.call_count)
+    with metrics.served(config.metrics_port) as port:
+        yield [log_call, metrics.count], port
 
 
 @contextmanager
@@ -132,7 +147,8 @@ def _add_services(
     stages = EditionStages(editions, scorer)
     exposure = Exposure(editions, grants, scorer)
     disclosing = Disclosing(editions, experiments, DisclosureRegistry(registry, ledger, public_key=key), scorer)
-    server_service_pb2_grpc.add_ServerServiceServicer_to_server(ServerService(scorer, public_key=key), server)
+    info = ServerService(scorer, public_key=key, limits=config.call_limits, features=config.features)
+    server_service_pb2_grpc.add_ServerServiceServicer_to_server(info, server)
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
     edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, stages), server)
     certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(

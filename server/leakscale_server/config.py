@@ -58,6 +58,10 @@ class ServerConfig:
     """None: no TLS, which only a loopback address or a UNIX socket may do without."""
     vault_key_command: str = ""
     """Program that prints the key of the vault; empty to take it from `LEAKSCALE_VAULT_KEY` or the file `vault.key`."""
+    metrics_port: int | None = None
+    """Loopback port of the page with metrics, 0 for a free one; None: no page."""
+    reflection: bool = False
+    """Whether the server describes its services to who asks with a token."""
     thread_count: int = 64
     """Calls that are handled at once."""
     waiting_count_max: int = 256
@@ -92,6 +96,17 @@ class ServerConfig:
             )
         if self.tls is not None and self.listen.startswith("unix"):
             raise ConfigError(f"--listen {self.listen}: a UNIX socket takes no TLS; leave --tls-certificate out")
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What a server of these settings does that another may not, sorted."""
+        has = {
+            "client-certificates": self.tls is not None and self.tls.client_ca is not None,
+            "metrics": self.metrics_port is not None,
+            "reflection": self.reflection,
+            "tls": self.tls is not None,
+        }
+        return tuple(sorted(name for name, is_there in has.items() if is_there))
 
     @staticmethod
     def default_cache_dir() -> Path:

@@ -72,6 +72,11 @@ class ServerFault(Exception):
         self.subject = _clipped(subject, _SUBJECT_BYTES_MAX)
         super().__init__(self.message)
 
+    @property
+    def reason_name(self) -> str:
+        """The reason as the wire names it, without its prefix."""
+        return enums_pb2.ErrorReason.Name(self.reason).removeprefix("ERROR_REASON_")
+
     def to_status(self) -> status_pb2.Status:
         """Write the status that travels: message, `ErrorInfo`, and the detail that its code calls for."""
         info = error_details_pb2.ErrorInfo(

@@ -41,7 +41,13 @@ def serve_until_stopped(config: ServerConfig, *, ready_fd: int | None, stop_with
         threading.Thread(target=_wait_for_end_of_stdin, args=(stop,), daemon=True).start()
     with serve(config) as running:
         token_file = str(config.data_dir / "token")
-        log.info("serving", target=running.target, backend=running.backend, token_file=token_file)
+        log.info(
+            "serving",
+            target=running.target,
+            backend=running.backend,
+            token_file=token_file,
+            metrics_port=running.metrics_port,
+        )
         if ready_fd is not None:
             _tell(ready_fd, running)
         stop.wait()

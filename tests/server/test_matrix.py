@@ -46,6 +46,7 @@ class Facts:
     """Names in the shared world."""
 
     edition: str
+    family: str
     grant: str
     experiment: str
     bank: str
@@ -64,6 +65,8 @@ ROWS = {
     "EditionService/ListEditions": Row(lambda _: {"page_size": 1}, OK),
     "EditionService/FreezeEdition": Row(lambda facts: {"name": facts.edition}, OK),
     "EditionService/ListFamilies": Row(lambda facts: {"edition": facts.edition, "page_size": 1}, OK),
+    "EditionService/GetFamily": Row(lambda facts: {"name": facts.family}, OK),
+    "EditionService/DownloadEdition": Row(lambda facts: {"name": facts.edition}, OK),
     "CertificationService/CertifyFamilies": Row(
         lambda facts: {"edition": facts.edition, "shape_id": "sql-threshold", "condition": "CONDITION_C0"}, OK
     ),
@@ -99,6 +102,7 @@ def facts(world: World, client: Client) -> Facts:
     plan = world.experiment.plan
     return Facts(
         edition=world.edition.name,
+        family=world.outcomes[0].family,
         grant=client.grants.create(world.edition.name, request_id="exposure", preservation_count=3).name,
         experiment=world.experiment.name,
         bank=world.experiment.banks[0].name,

@@ -55,7 +55,7 @@ def start(
 
 @app.command("status")
 def status(context: typer.Context) -> None:
-    """Say whether a server answers, and what it is."""
+    """Say whether a server answers, what it is, and whom it takes you for."""
     shell = shell_of(context)
     with connected(shell) as client:
         info, head = client.server.info(), client.ledger.head()
@@ -65,6 +65,8 @@ def status(context: typer.Context) -> None:
         "sandbox": f"{info.sandbox_backend}, {info.lane_count} lanes",
         "image": info.sandbox_image,
         "public_key": info.public_key.hex(),
+        "features": ", ".join(info.features) or "none",
+        "token": f"{info.role} {info.principal} of project {info.project}",
         "ledger_entries": head.entry_count,
         "ledger_root": head.root.hex(),
     }

@@ -197,6 +197,14 @@ def to_server_info(message: server_service_pb2.GetServerInfoResponse) -> ServerI
         public_key=message.public_key,
         message_bytes_max=message.message_bytes_max,
         cases_per_message_max=message.cases_per_message_max,
+        features=tuple(message.features),
+        calls_per_s=message.calls_per_s,
+        calls_at_once_max=message.calls_at_once_max,
+        streams_at_once_max=message.streams_at_once_max,
+        principal=message.principal,
+        project=message.project,
+        role=message.role,
+        scopes=tuple(message.scopes),
     )
 
 

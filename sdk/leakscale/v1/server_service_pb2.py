@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!leakscale/v1/server_service.proto\x12\x0cleakscale.v1\"\x16\n\x14GetServerInfoRequest\"\xba\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x17\n\x0fsandbox_backend\x18\x02 \x01(\t\x12\x15\n\rsandbox_image\x18\x03 \x01(\t\x12\x12\n\nlane_count\x18\x04 \x01(\x05\x12\x12\n\npublic_key\x18\x05 \x01(\x0c\x12\x19\n\x11message_bytes_max\x18\x06 \x01(\x05\x12\x1d\n\x15\x63\x61ses_per_message_max\x18\x07 \x01(\x05\x32i\n\rServerService\x12X\n\rGetServerInfo\x12\".leakscale.v1.GetServerInfoRequest\x1a#.leakscale.v1.GetServerInfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!leakscale/v1/server_service.proto\x12\x0cleakscale.v1\"\x16\n\x14GetServerInfoRequest\"\xdb\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x17\n\x0fsandbox_backend\x18\x02 \x01(\t\x12\x15\n\rsandbox_image\x18\x03 \x01(\t\x12\x12\n\nlane_count\x18\x04 \x01(\x05\x12\x12\n\npublic_key\x18\x05 \x01(\x0c\x12\x19\n\x11message_bytes_max\x18\x06 \x01(\x05\x12\x1d\n\x15\x63\x61ses_per_message_max\x18\x07 \x01(\x05\x12\x10\n\x08\x66\x65\x61tures\x18\x08 \x03(\t\x12\x13\n\x0b\x63\x61lls_per_s\x18\t \x01(\x01\x12\x19\n\x11\x63\x61lls_at_once_max\x18\n \x01(\x05\x12\x1b\n\x13streams_at_once_max\x18\x0b \x01(\x05\x12\x11\n\tprincipal\x18\x0c \x01(\t\x12\x0f\n\x07project\x18\r \x01(\t\x12\x0c\n\x04role\x18\x0e \x01(\t\x12\x0e\n\x06scopes\x18\x0f \x03(\t2i\n\rServerService\x12X\n\rGetServerInfo\x12\".leakscale.v1.GetServerInfoRequest\x1a#.leakscale.v1.GetServerInfoResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,7 +34,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSERVERINFOREQUEST']._serialized_start=51
   _globals['_GETSERVERINFOREQUEST']._serialized_end=73
   _globals['_GETSERVERINFORESPONSE']._serialized_start=76
-  _globals['_GETSERVERINFORESPONSE']._serialized_end=262
-  _globals['_SERVERSERVICE']._serialized_start=264
-  _globals['_SERVERSERVICE']._serialized_end=369
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=423
+  _globals['_SERVERSERVICE']._serialized_start=425
+  _globals['_SERVERSERVICE']._serialized_end=530
 # @@protoc_insertion_point(module_scope)

@@ -47,7 +47,7 @@ class ServerServiceServicer:
     """
 
     def GetServerInfo(self, request, context):
-        """Tell version, sandbox and limits.
+        """Tell version, sandbox, features and limits, and whom the server takes the caller for.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -10,10 +10,13 @@ from typing import Final
 
 from leakscale_server.identity.scopes import Scope
 
-__all__ = ["METHOD_SCOPES", "OPEN_METHODS"]
+__all__ = ["METHOD_SCOPES", "OPEN_METHODS", "scope_of"]
 
 OPEN_METHODS: Final = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"})
 """Methods that need no token: they tell whether the server serves, and nothing of what it holds."""
+
+_REFLECTION: Final = "/grpc.reflection."
+"""Methods of gRPC's own that describe the services, where a server has them at all."""
 
 _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
     "ServerService": {"GetServerInfo": Scope.SERVER_READ},
@@ -53,3 +56,8 @@ METHOD_SCOPES: Final[Mapping[str, Scope]] = {
     for method, scope in methods.items()
 }
 """By the method's full name, as gRPC gives it."""
+
+
+def scope_of(method: str) -> Scope | None:
+    """Return the scope that a method takes, or None if it opens to nobody."""
+    return Scope.SERVER_READ if method.startswith(_REFLECTION) else METHOD_SCOPES.get(method)

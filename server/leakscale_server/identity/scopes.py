@@ -30,6 +30,11 @@ class Scope(StrEnum):
     LEDGER_READ = "ledger:read"
     SERVER_READ = "server:read"
 
+    @property
+    def is_read(self) -> bool:
+        """Whether methods of this scope change nothing."""
+        return self.value.endswith(":read")
+
 
 class Role(StrEnum):
     """Who a token is for."""

@@ -32,6 +32,11 @@ class CallExecutor(ThreadPoolExecutor):
         self._lock = threading.Lock()
 
     @property
+    def call_count(self) -> int:
+        """Calls that are handled or wait for a thread."""
+        return self._count
+
+    @property
     def is_full(self) -> bool:
         """Whether all threads are taken and as many calls wait as may."""
         return self._count >= self._count_max

@@ -5,7 +5,7 @@ One interceptor does it all, because an exception out of a handler would otherwi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,10 +13,11 @@ import grpc
 
 from leakscale_server.errors import QueueFull, ScopeMissing, TokenMissing
 from leakscale_server.identity.caller import Caller
-from leakscale_server.identity.methods import METHOD_SCOPES, OPEN_METHODS
+from leakscale_server.identity.methods import OPEN_METHODS, scope_of
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call import Call
 from leakscale_server.services.call_executor import CallExecutor
+from leakscale_server.services.observing import EndedCall, Observer, log_call
 from leakscale_server.services.passage import Handler, Passage, on_pool
 from leakscale_server.services.refusals import REQUEST_ID_HEADER
 
@@ -35,11 +36,20 @@ class Gate(grpc.ServerInterceptor):
     Args:
         identify: Tells whom a token stands for.
         admission: Counts the calls of each principal.
+        observers: Told of each call when it has ended.
         executor: The server's threads. While they are full, calls are refused on others, where health checks always go.
     """
 
-    def __init__(self, identify: Identify, *, admission: Admission, executor: CallExecutor) -> None:
+    def __init__(
+        self,
+        identify: Identify,
+        *,
+        admission: Admission,
+        executor: CallExecutor,
+        observers: Sequence[Observer] = (log_call,),
+    ) -> None:
         self._identify = identify
+        self._observers = observers
         self._admission = admission
         self._executor = executor
 
@@ -56,37 +66,43 @@ class Gate(grpc.ServerInterceptor):
         if method in OPEN_METHODS:
             return on_pool(handler, self._executor.quick)
         metadata = dict(handler_call_details.invocation_metadata or ())
-        if self._executor.is_full:
-            return on_pool(Passage(method, metadata, handler, _no_room).handler(), self._executor.quick)
-        return Passage(method, metadata, handler, self._let_through).handler()
+        is_full = self._executor.is_full
+        passage = Passage(method, metadata, handler, way=_no_room if is_full else self._let_through, ended=self._tell)
+        return on_pool(passage.handler(), self._executor.quick) if is_full else passage.handler()
+
+    def _tell(self, ended: EndedCall) -> None:
+        for observer in self._observers:
+            observer(ended)
 
     @contextmanager
     def _let_through(self, passage: Passage, context: grpc.ServicerContext) -> Iterator[Call]:
-        caller = self._admitted(passage.method, passage.metadata)
+        caller = passage.caller = self._identified(passage.metadata)
+        _check_scope(caller, passage.method)
         with self._admission.one_call(caller.principal, is_stream=passage.is_stream):
             context.set_trailing_metadata(((REQUEST_ID_HEADER, passage.request_id),))
             yield Call(passage.request_id, caller, context)
 
-    def _admitted(self, method: str, metadata: Mapping[str, str | bytes]) -> Caller:
-        """Return who calls, if they may.
+    def _identified(self, metadata: Mapping[str, str | bytes]) -> Caller:
+        """Return who calls.
 
         Raises:
             TokenMissing: If there is no bearer token.
             TokenRefused: If the token stands for nobody.
-            ScopeMissing: If the token does not open this method.
         """
         scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise TokenMissing("the call carries no token; set LEAKSCALE_TOKEN or pass --token")
-        caller = self._identify(token)
-        scope = METHOD_SCOPES.get(method)
-        if scope is None or scope not in caller.scopes:
-            raise ScopeMissing(
-                f"the {caller.role} token {caller.token_id!r} does not open {method.rpartition('/')[2]}, which takes "
-                f"the scope {scope or 'of nobody'}; use a token that has it",
-                subject=scope or "",
-            )
-        return caller
+        return self._identify(token)
+
+
+def _check_scope(caller: Caller, method: str) -> None:
+    scope = scope_of(method)
+    if scope is None or scope not in caller.scopes:
+        raise ScopeMissing(
+            f"the {caller.role} token {caller.token_id!r} does not open {method.rpartition('/')[2]}, which takes the "
+            f"scope {scope or 'of nobody'}; use a token that has it",
+            subject=scope or "",
+        )
 
 
 @contextmanager

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, TypeAlias
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from leakscale_server.errors import InvalidRequest
+from leakscale_server.identity.caller import Caller
 from leakscale_server.services.call import Call
-from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort
+from leakscale_server.services.observing import EndedCall, Observer
+from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, to_fault
 
 __all__ = ["Handler", "Passage", "Way", "on_pool"]
 
@@ -32,15 +35,21 @@ class Passage:
         metadata: What came with it.
         handler: The service's own, whose requests are decoded here and only once the way was found open.
         way: Lets it through.
+        ended: Told when it has ended.
     """
 
-    def __init__(self, method: str, metadata: Mapping[str, str | bytes], handler: Handler, way: Way) -> None:
+    def __init__(
+        self, method: str, metadata: Mapping[str, str | bytes], handler: Handler, *, way: Way, ended: Observer
+    ) -> None:
         self.method = method
         self.metadata = metadata
         self.request_id = _request_id(metadata)
         self.is_stream = handler.request_streaming or handler.response_streaming
         self._inner = handler
         self._way = way
+        self._ended = ended
+        self.caller: Caller | None = None
+        """Who calls, once the way has found out."""
 
     def handler(self) -> Handler:
         """Return the handler in its guarded form."""
@@ -51,23 +60,36 @@ class Passage:
 
     def _once(self, behavior: Callable[..., Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
-            try:
-                with self._way(self, context) as call:
-                    return behavior(self._decoded(request), call)
-            except Exception as error:
-                abort(context, error, method=self.method, request_id=self.request_id)
+            with self._watched(context), self._way(self, context) as call:
+                return behavior(self._decoded(request), call)
 
         return guarded
 
     def _many(self, behavior: Callable[..., Any]) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
         def guarded(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-            try:
-                with self._way(self, context) as call:
-                    yield from behavior(self._decoded(request), call)
-            except Exception as error:
-                abort(context, error, method=self.method, request_id=self.request_id)
+            with self._watched(context), self._way(self, context) as call:
+                yield from behavior(self._decoded(request), call)
 
         return guarded
+
+    @contextmanager
+    def _watched(self, context: grpc.ServicerContext) -> Iterator[None]:
+        """Turn what is raised within into a status, and tell how the call ended."""
+        begin_s = time.perf_counter()
+        # A generator that nobody asks for more is closed: its client has left.
+        code, reason = grpc.StatusCode.CANCELLED, ""
+        try:
+            yield
+            code = grpc.StatusCode.OK
+        except Exception as error:
+            client_is_there = context.is_active()
+            fault = to_fault(error, request_id=self.request_id, client_is_there=client_is_there)
+            if client_is_there:
+                code, reason = fault.code, fault.reason_name
+            abort(context, fault, request_id=self.request_id)
+        finally:
+            time_s = time.perf_counter() - begin_s
+            self._ended(EndedCall(self.method, self.request_id, self.caller, code, reason, time_s))
 
     def _decoded(self, request: Any) -> Any:
         return map(self._decode, request) if self._inner.request_streaming else self._decode(request)

@@ -12,7 +12,7 @@ from grpc_status import rpc_status
 
 from leakscale_server.errors import Internal, ServerFault, StorageFull
 
-__all__ = ["REQUEST_ID_HEADER", "abort"]
+__all__ = ["REQUEST_ID_HEADER", "abort", "to_fault"]
 
 REQUEST_ID_HEADER: Final = "x-request-id"
 
@@ -29,23 +29,23 @@ _DISK_FULL_CODES: Final = frozenset(
 )
 
 
-def abort(context: grpc.ServicerContext, error: Exception, *, method: str, request_id: str) -> NoReturn:
-    """End a call with the status of a fault; what is no fault of ours is `Internal`, and its text stays here."""
-    fault = _to_fault(error)
-    if isinstance(fault, Internal) and context.is_active():
-        # The class and the place, never the text: a message may quote what must stay private.
-        _log.error("rpc failed", method=method, request_id=request_id, error=type(error).__name__, place=_place(error))
+def abort(context: grpc.ServicerContext, fault: ServerFault, *, request_id: str) -> NoReturn:
+    """End a call with the status of a fault."""
     status = rpc_status.to_status(fault.to_status())
     context.set_trailing_metadata(((REQUEST_ID_HEADER, request_id), *(status.trailing_metadata or ())))
     context.abort(status.code, status.details)
     raise AssertionError("abort raises")
 
 
-def _to_fault(error: Exception) -> ServerFault:
+def to_fault(error: Exception, *, request_id: str, client_is_there: bool) -> ServerFault:
+    """Return what an exception is on the wire; what is no fault of ours is `Internal`, and its text stays here."""
     if isinstance(error, ServerFault):
         return error
     if _is_disk_full(error):
         return StorageFull("the server's disk is full; free some space and repeat the call, nothing stored is lost")
+    if client_is_there:  # else whatever broke off, broke off because the client had
+        # The class and the place, never the text: a message may quote what must stay private.
+        _log.error("call failed", request_id=request_id, error=type(error).__name__, place=_place(error))
     return Internal(f"the server failed with {type(error).__name__}; see its log")
 
 

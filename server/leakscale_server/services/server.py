@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from leakscale import __version__
 from leakscale.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
-from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.limits import MESSAGE_BYTES_MAX, CallLimits
 from leakscale_server.registry.experiments import CASES_PER_MESSAGE_MAX
 from leakscale_server.scorer.contract import Scoring
 from leakscale_server.services.call import Call
@@ -18,15 +20,17 @@ __all__ = ["ServerService"]
 class ServerService(server_service_pb2_grpc.ServerServiceServicer):
     """What this server is."""
 
-    def __init__(self, scorer: Scoring, *, public_key: bytes) -> None:
+    def __init__(self, scorer: Scoring, *, public_key: bytes, limits: CallLimits, features: Sequence[str]) -> None:
         self._scorer = scorer
+        self._limits = limits
+        self._features = features
         self._public_key = public_key
 
     def GetServerInfo(  # noqa: N802
         self, request: server_service_pb2.GetServerInfoRequest, call: Call
     ) -> server_service_pb2.GetServerInfoResponse:
-        """Tell version, sandbox and limits."""
-        sandbox = self._scorer.sandbox
+        """Tell version, sandbox, features and limits, and whom the server takes the caller for."""
+        sandbox, caller = self._scorer.sandbox, call.caller
         return server_service_pb2.GetServerInfoResponse(
             version=__version__,
             sandbox_backend=sandbox.backend,
@@ -35,4 +39,12 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             public_key=self._public_key,
             message_bytes_max=MESSAGE_BYTES_MAX,
             cases_per_message_max=CASES_PER_MESSAGE_MAX,
+            features=self._features,
+            calls_per_s=self._limits.principal_calls_per_s,
+            calls_at_once_max=self._limits.principal_call_count_max,
+            streams_at_once_max=self._limits.principal_stream_count_max,
+            principal=caller.principal,
+            project=caller.project,
+            role=caller.role.value,
+            scopes=sorted(caller.scopes),
         )

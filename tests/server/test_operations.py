@@ -1,0 +1,254 @@
+"""What an operator sees: the log of calls, metrics, reflection, and an end without loss."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from structlog.testing import capture_logs
+
+from leakscale.client import Client
+from leakscale.errors import LeakScaleError, UnavailableError
+from leakscale.models import Answer
+from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc
+from leakscale_server.app import serve
+from leakscale_server.config import ConfigError
+from leakscale_server.errors import NotFound
+from leakscale_server.identity.bootstrap import BootstrapToken
+from leakscale_server.listening import bind, new_server
+from leakscale_server.metrics import Metrics
+from leakscale_server.services.call_executor import CallExecutor
+from leakscale_server.services.observing import EndedCall, log_call
+
+from .helpers import a_frozen_edition, a_plan, answers_to, server_config
+from .processes import start
+
+TOKEN = "lsk_" + "0" * 64
+
+
+class Failing(ledger_service_pb2_grpc.LedgerServiceServicer):
+    """Succeeds, or fails with a text that must stay private."""
+
+    error: Exception | None = None
+
+    def GetLedgerHead(self, request: Any, call: Any) -> Any:  # noqa: N802
+        if self.error is not None:
+            raise self.error
+        return ledger_service_pb2.GetLedgerHeadResponse()
+
+
+@contextmanager
+def a_server(**changes: Any) -> Iterator[tuple[str, Failing, list[EndedCall]]]:
+    """The real listener in front of one small service, and what its observers were told."""
+    config, ended = server_config(Path("unused"), **changes), list[EndedCall]()
+    with CallExecutor(4, waiting_count_max=4) as executor:
+        server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller, observers=[log_call, ended.append])
+        failing = Failing()
+        ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(failing, server)
+        target = bind(server, config.listen, credentials=None)
+        server.start()
+        try:
+            yield target, failing, ended
+        finally:
+            server.stop(0).wait()
+
+
+def ask(target: str, *, token: str = TOKEN, request_id: str = "") -> None:
+    metadata = [("authorization", f"Bearer {token}"), *([("x-request-id", request_id)] if request_id else [])]
+    with grpc.insecure_channel(target) as channel:
+        stub: Any = ledger_service_pb2_grpc.LedgerServiceStub(channel)
+        stub.GetLedgerHead(ledger_service_pb2.GetLedgerHeadRequest(), metadata=metadata, timeout=20)
+
+
+def test_a_call_that_fails_leaves_one_line_with_its_id_and_without_its_text() -> None:
+    """A message may quote what must stay private; who asked for help names the id."""
+    with capture_logs() as logs, a_server() as (target, failing, _):
+        failing.error = NotFound("family 'secret'")
+        with pytest.raises(grpc.RpcError):
+            ask(target, request_id="r-7")
+
+    assert logs == [
+        {
+            "event": "call",
+            "log_level": "info",
+            "method": "leakscale.v1.LedgerService/GetLedgerHead",
+            "request_id": "r-7",
+            "principal": "bootstrap",
+            "project": "default",
+            "token": "bootstrap",
+            "code": "NOT_FOUND",
+            "reason": "NOT_FOUND",
+        }
+    ]
+
+
+def test_a_fault_of_the_server_is_logged_by_class_and_place(caplog: pytest.LogCaptureFixture) -> None:
+    """Enough to find it, and nothing of what it held."""
+    with capture_logs() as logs, a_server() as (target, failing, _):
+        failing.error = RuntimeError("the key is 4711")
+        with pytest.raises(grpc.RpcError):
+            ask(target, request_id="r-8")
+
+    failed, ended = logs
+    assert (failed["event"], failed["request_id"], failed["error"]) == ("call failed", "r-8", "RuntimeError")
+    assert failed["place"].startswith(f"{__name__}:")
+    assert (ended["code"], ended["reason"]) == ("INTERNAL", "INTERNAL")
+    assert "4711" not in json.dumps(logs) + caplog.text
+
+
+def test_a_token_never_stands_in_the_log() -> None:
+    """Neither a good one nor one that is none."""
+    with capture_logs() as logs, a_server() as (target, _, _):
+        ask(target)
+        with pytest.raises(grpc.RpcError):
+            ask(target, token="lsk_of-somebody-else")
+
+    assert [line["reason"] for line in logs] == ["TOKEN_REFUSED"]  # a read that succeeded leaves no line
+    assert "somebody" not in json.dumps(logs)
+    assert TOKEN not in json.dumps(logs)
+
+
+def test_observers_are_told_how_each_call_ended() -> None:
+    """Once for each, whatever its end."""
+    with a_server() as (target, failing, ended):
+        ask(target)
+        failing.error = NotFound("x")
+        for token in (TOKEN, "nobody"):
+            with pytest.raises(grpc.RpcError):
+                ask(target, token=token)
+
+    assert [(call.code.name, call.reason, call.caller is not None) for call in ended] == [
+        ("OK", "", True),
+        ("NOT_FOUND", "NOT_FOUND", True),
+        ("PERMISSION_DENIED", "TOKEN_REFUSED", False),
+    ]
+    assert all(0 <= call.time_s < 60 for call in ended)
+
+
+def page(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20) as answer:
+        return str(answer.read().decode())
+
+
+def test_the_page_counts_calls_by_method_code_and_reason() -> None:
+    """And nothing else: no label that a client makes, none that an answer decides."""
+    metrics = Metrics(calls_in_hand=lambda: 3)
+    caller = BootstrapToken(TOKEN).caller(TOKEN)
+    for code, reason in ((grpc.StatusCode.OK, ""), (grpc.StatusCode.OK, ""), (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")):
+        metrics.count(EndedCall("/leakscale.v1.BankService/SealBank", "r", caller, code, reason, 0.02))
+    with metrics.served(0) as port:
+        text = page(port)
+
+    assert 'leakscale_calls_total{code="OK",method="BankService/SealBank",reason=""} 2.0' in text
+    assert 'leakscale_calls_total{code="NOT_FOUND",method="BankService/SealBank",reason="NOT_FOUND"} 1.0' in text
+    assert 'leakscale_call_seconds_count{method="BankService/SealBank"} 3.0' in text
+    assert "leakscale_calls_in_hand 3.0" in text
+    assert "bootstrap" not in text
+
+
+def test_metrics_are_served_to_this_machine_alone() -> None:
+    """They need no token."""
+    with Metrics(calls_in_hand=lambda: 0).served(0) as port, socket.socket() as other:
+        other.settimeout(5)
+        with pytest.raises(OSError):
+            other.connect(("127.0.0.2", port))
+        with (
+            pytest.raises(ConfigError, match=f"--metrics-port {port}: it is taken"),
+            Metrics(calls_in_hand=lambda: 0).served(port),
+        ):
+            pass
+    with pytest.raises(OSError):
+        page(port)
+
+
+def services(target: str, token: str) -> list[str]:
+    with grpc.insecure_channel(target) as channel:
+        stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+        asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+        (answer,) = stub.ServerReflectionInfo(asked, metadata=[("authorization", f"Bearer {token}")], timeout=20)
+        return [service.name for service in answer.list_services_response.service]
+
+
+def test_reflection_is_off_unless_it_is_asked_for_and_then_takes_a_token() -> None:
+    """A tool such as grpcurl needs it; production does not."""
+    with a_server() as (target, _, _), pytest.raises(grpc.RpcError) as caught:
+        services(target, TOKEN)
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+    with a_server(reflection=True) as (target, _, _):
+        assert "leakscale.v1.EditionService" in services(target, TOKEN)
+        with pytest.raises(grpc.RpcError) as caught:
+            services(target, "nobody")
+    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
+
+
+def test_a_server_tells_how_it_is_limited_and_who_is_asking(tmp_path: Path) -> None:
+    """So that a client can plan its work, and a person sees which token they hold."""
+    with serve(server_config(tmp_path / "data", metrics_port=0)) as running:
+        with Client(running.target, token=running.token) as client:
+            info = client.server.info()
+        assert running.metrics_port is not None
+        assert 'method="ServerService/GetServerInfo"' in page(running.metrics_port)
+
+    assert (info.calls_per_s, info.calls_at_once_max, info.streams_at_once_max) == (500, 48, 32)
+    assert info.features == ("metrics",)
+    assert (info.principal, info.project, info.role) == ("bootstrap", "default", "admin")
+    assert "grants:approve" in info.scopes
+
+
+def test_sigterm_tells_watchers_finishes_what_runs_and_loses_nothing(tmp_path: Path) -> None:
+    """A deploy in the middle of an upload must not cost an answer that was acknowledged, nor the upload."""
+    server = start(tmp_path / "data")
+    proceed, half = threading.Event(), threading.Event()
+    with server.client() as client:
+        edition, _ = a_frozen_edition(client, "drained")
+        bank = client.experiments.create(a_plan(edition, "drained")).banks[0]
+        answers = answers_to(bank, client.editions.families(edition.name))
+
+        def slowly() -> Iterator[Answer]:
+            yield from answers[: len(answers) // 2]
+            half.set()
+            proceed.wait(60)
+            yield from answers[len(answers) // 2 :]
+
+        results: list[Any] = []
+
+        def upload() -> None:
+            try:
+                results.append(client.banks.submit(bank.name, slowly()))
+            except LeakScaleError as error:
+                results.append(error)
+
+        with grpc.insecure_channel(server.target) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            watch = stub.Watch(health_pb2.HealthCheckRequest())
+            assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
+            thread = threading.Thread(target=upload)
+            thread.start()
+            assert half.wait(60)
+            server.process.terminate()
+            assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
+            watch.cancel()
+        proceed.set()
+        thread.join(60)
+        assert [getattr(result, "answered_count", result) for result in results] == [len(answers)]
+        with pytest.raises(UnavailableError):
+            client.server.info()
+    assert server.process.wait(60) == 0
+    again = start(tmp_path / "data")
+    try:
+        with again.client() as client:
+            assert client.banks.seal(bank.name).case_count == len(answers)
+    finally:
+        again.process.terminate()
+        assert again.process.wait(60) == 0
