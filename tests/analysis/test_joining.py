@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,67 @@ def test_unknown_ranks_leave_out_their_half_of_table_13(tmp_path: Path) -> None:
 
     assert {row.stratum for row in analysis.table("13").rows} == {"display position"}
     assert "lack the truth ranks" in analysis.table("13").note
+
+
+GUIDED = [0.1, 0.2, 0.3, 0.4]
+UNFORCED = [math.log(value) for value in (0.05, 0.1, 0.2, 0.15)]
+
+
+def with_laws(bank: AnsweredBank, mode: str = "exact-guided", *, question_count: int = 4) -> AnsweredBank:
+    """Give a bank of one draw the laws of its questions: the same for all."""
+    plan = bank.plan.read_text().replace('{"format": "x"}', '{"draw_count": 1}', 1)
+    bank.plan.write_text(plan)
+    results = bank.results.read_text().replace('"draw": 0', f'"draw": 0, "mode": "{mode}"')
+    bank.results.write_text(results)
+    laws = bank.plan.with_name(f"{bank.state}.attempts.jsonl")
+    lines: list[dict[str, Any]] = [{"bank": hashlib.sha256(plan.encode()).hexdigest()}]
+    lines += [{"case": case, "guided": GUIDED, "unconstrained": UNFORCED} for case in range(question_count)]
+    laws.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return dataclasses.replace(bank, laws=laws)
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("exact-guided", 0.3),
+        ("sampled-guided", 0.3),
+        ("exact-conditional", 0.2 / 0.5),
+        ("sampled-free", 0.2),
+    ],
+)
+def test_laws_give_the_probability_of_the_correct_candidate_in_the_mode_of_the_draws(
+    mode: str, expected: float, tmp_path: Path
+) -> None:
+    """What the draws estimate, with no sampling noise; it is told beside them, and needs no number of the server."""
+    banks = [with_laws(a_bank(tmp_path, state, dict.fromkeys(FAMILIES, ANSWERS[2])), mode) for state in ModelState]
+
+    table = join_banks(banks, FAMILIES)
+    rows = analyze_results(table, AnalysisPlan(seed=1, resample_count=100)).table("expected-accuracies").rows
+
+    assert table.probability is not None
+    assert table.probability.tolist() == pytest.approx([expected] * 8)
+    assert [(row.condition, row.state) for row in rows] == [(c, s) for c in Condition for s in ModelState]
+    assert all(row.sampled == 1.0 and row.expected == pytest.approx(expected) for row in rows)
+    assert all(row.difference == pytest.approx(1 - expected) for row in rows)
+    assert rows[0].sampling_error == pytest.approx(math.sqrt(expected * (1 - expected) / 2))
+
+
+def test_probabilities_are_left_out_where_one_bank_lacks_them(tmp_path: Path) -> None:
+    """Half a table of them would be compared with a whole one of draws."""
+    base, adapted = (a_bank(tmp_path, state, dict.fromkeys(FAMILIES, ANSWERS[2])) for state in ModelState)
+
+    assert join_banks([with_laws(base), adapted], FAMILIES).probability is None
+
+
+def test_laws_of_another_plan_or_of_a_part_are_refused(tmp_path: Path) -> None:
+    """Probabilities of other questions would look like any."""
+    bank = with_laws(a_bank(tmp_path, ModelState.BASE, dict.fromkeys(FAMILIES, ANSWERS[2])))
+    part = with_laws(bank, question_count=3)
+    with pytest.raises(IntegrityError, match="holds laws of 3 of 4 questions; answer it to its end"):
+        join_banks([part], FAMILIES)
+    bank.plan.write_text(bank.plan.read_text().replace("h_a", "h_z"))
+    with pytest.raises(IntegrityError, match=r"holds no laws of .*base\.plan\.jsonl"):
+        join_banks([bank], FAMILIES)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any, Final
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell, Counted, count_families
 from leakscale.analysis.crossed import crossed
-from leakscale.analysis.extensions import dose_response, exact_choices, ring_transfer
+from leakscale.analysis.extensions import dose_response, exact_choices, expected_accuracies, ring_transfer
 from leakscale.analysis.families import answer_strata, family_profiles
 from leakscale.analysis.identity_tables import identity_tables
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
@@ -151,6 +151,7 @@ def _makers(
         unless_withheld(heads.FAMILY_PROFILES, _OF_FAMILIES, lambda: family_profiles(cells)),
         lambda: ring_transfer(counted, strength, plan),
         lambda: exact_choices(cells, plan),
+        lambda: expected_accuracies(cells),
         lambda: dose_response(counted, plan),
         lambda: trajectories(cells),
         lambda: sizes(cells),

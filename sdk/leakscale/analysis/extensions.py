@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,20 @@ from leakscale.analysis import heads
 from leakscale.analysis.counting import Arm, Cell, CellKey, Counted
 from leakscale.analysis.plan import AnalysisPlan
 from leakscale.analysis.totals import estimate
-from leakscale.models import Domain, Ring
+from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.stats import Interval, Outcomes, difference_in_differences, transfer_share
-from leakscale.tables import NUMBER, Table
+from leakscale.tables import NUMBER, PERCENT, Table
 
-__all__ = ["ChoiceRow", "DoseRow", "RingRow", "dose_response", "exact_choices", "ring_transfer"]
+__all__ = [
+    "AccuracyRow",
+    "ChoiceRow",
+    "DoseRow",
+    "RingRow",
+    "dose_response",
+    "exact_choices",
+    "expected_accuracies",
+    "ring_transfer",
+]
 
 _GRAIN: Final = 1 << 30
 """Probabilities are rounded to this many steps, so that they are counts like any other: 1e-9 each."""
@@ -55,6 +64,23 @@ class ChoiceRow:
     """Sampled less exact: sampling noise."""
     error_ratio: float | None = field(metadata=NUMBER)
     """Standard error of the exact-choice effect over that of the sampled one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyRow:
+    """Accuracy of the draws of one condition in one state beside the mean probability of the correct candidate."""
+
+    model: str
+    domain: Domain
+    condition: Condition
+    state: ModelState
+    sampled: float = field(metadata=PERCENT)
+    expected: float = field(metadata=PERCENT)
+    """What the sampled accuracy is with infinitely many draws of the same families."""
+    difference: float
+    """Sampled less expected: sampling noise."""
+    sampling_error: float
+    """Standard deviation of that noise, where draws come from these probabilities; 0 where they leave no chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +146,34 @@ def exact_choices(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[ChoiceRow]
         return None
     note = "Both intervals are over families; only the sampled one holds the noise of the draws."
     return heads.EXACT_CHOICES.filled(rows, note)
+
+
+def expected_accuracies(cells: Sequence[Cell]) -> Table[AccuracyRow] | None:
+    """Set the mean probability of the correct candidate beside the accuracy of the draws; None where none is known.
+
+    Source: METHODS 13.6; the noise of a family's draws has variance p (1 - p) / draws.
+    """
+    rows = [
+        _accuracy(cell, condition, state, drawn, laws, arm.outcomes.draws)
+        for cell in cells
+        for condition, arm in cell.arms
+        if arm.probabilities is not None
+        for state, drawn, laws in zip(
+            ModelState, (arm.outcomes.base, arm.outcomes.adapted), arm.probabilities, strict=True
+        )
+    ]
+    if not rows:
+        return None
+    note = "Differences beyond three or four sampling errors say that the draws are not from these probabilities."
+    return heads.EXPECTED_ACCURACIES.filled(rows, note)
+
+
+def _accuracy(  # noqa: PLR0917 - one row of a table, from what the loops above hold
+    cell: Cell, condition: Condition, state: ModelState, correct: NDArray[Any], laws: NDArray[np.float64], draws: int
+) -> AccuracyRow:
+    sampled, expected = float(correct.mean()) / draws, float(laws.mean())
+    noise = float(np.sqrt((laws * (1 - laws)).sum() / draws)) / len(laws)
+    return AccuracyRow(cell.key.model, cell.key.domain, condition, state, sampled, expected, sampled - expected, noise)
 
 
 def _as_counts(arm: Arm) -> Outcomes | None:

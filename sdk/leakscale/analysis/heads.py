@@ -16,6 +16,7 @@ __all__ = [
     "DOSES",
     "EFFECTS",
     "EXACT_CHOICES",
+    "EXPECTED_ACCURACIES",
     "FAMILY_PROFILES",
     "INTEGER_TOTALS",
     "LEAVE_ONE_SHAPE_OUT",
@@ -49,4 +50,5 @@ TRAJECTORIES: Final = TableHead("", "trajectories", "Accuracy before and after a
 WITHOUT_SHAPES: Final = TableHead("", "without-shapes", "Every effect without one shape")
 RINGS: Final = TableHead("", "rings", "Effects in other forms of the same families")
 EXACT_CHOICES: Final = TableHead("", "exact-choices", "Sampled effects beside those of exact choice probabilities")
+EXPECTED_ACCURACIES: Final = TableHead("", "expected-accuracies", "Sampled accuracies beside the expected ones")
 DOSES: Final = TableHead("", "doses", "Effects by strength of the adapter")

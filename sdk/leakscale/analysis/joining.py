@@ -8,9 +8,12 @@ Source: LeakScale B.3 (frozen look-up); an answer outside the four exact strings
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,10 @@ class AnsweredBank:
     """`<bank>.results.jsonl`: one result a case."""
     strength: float = 1.0
     """Of the adapter; not read in the base state."""
+    laws: Path | None = None
+    """`<bank>.attempts.jsonl` of the same plan, model and state as the engine `exact` answered it: of this bank, or of
+    another where the answers of this one were sampled. Gives each row the probability of the correct candidate; None
+    where nobody read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +61,66 @@ def join_banks(banks: Iterable[AnsweredBank], families: Mapping[str, FamilyKey])
     """Score every result of answered banks.
 
     Args:
-        banks: Of any models, domains, states, rings and strengths.
+        banks: Of any models, domains, states, rings and strengths. Probabilities are kept if every bank has laws.
         families: By family id. Ranks are kept if every family has one.
 
     Raises:
         NotFoundError: If a file is missing.
-        IntegrityError: If a line cannot be read, or a result is of a question that its bank does not ask.
+        IntegrityError: If a line cannot be read, a result is of a question that its bank does not ask, or laws are of
+            another plan or lack a question.
         InvalidRequestError: If a family that was asked has no key, or there is no result.
     """
-    rows: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    rows: dict[str, list[Any]] = {name: [] for name in (*_COLUMNS, "probability")}
     for bank in banks:
         questions = {
-            (fields["family_id"], fields["ring"]): list(fields["answers"]) for fields in _lines(bank.plan, "answers")
+            (fields["family_id"], fields["ring"]): list(fields["answers"])
+            for fields in _lines(bank.plan, "family_id", "ring", "answers")
         }
-        for result in _lines(bank.results, "text"):
+        laws = None if bank.laws is None else _laws(bank, bank.laws, list(questions))
+        for result in _lines(bank.results, "family_id", "ring", "text"):
             name = result["family_id"], result["ring"]
             if name not in questions:
                 raise IntegrityError(f"'{bank.results}' answers {name}, which '{bank.plan}' does not ask")
             if name[0] not in families:
                 raise InvalidRequestError(f"family '{name[0]}' has no key; give the openings of its edition")
-            _add(rows, bank, result, families[name[0]], questions[name])
+            key = families[name[0]]
+            _add(rows, bank, result, key, questions[name])
+            rows["probability"].append(None if laws is None else _law(laws[name], result)[key.truth])
     return _table(rows)
 
 
 _TEXTS = ("model", "domain", "shape", "condition", "family", "ring", "state")
 _COLUMNS = (*_TEXTS, "truth_rank", "display_position", "draw", "correct", "valid", "strength")
+_QuestionName = tuple[str, str]
+"""Family id and ring."""
+
+
+def _laws(bank: AnsweredBank, path: Path, names: list[_QuestionName]) -> dict[_QuestionName, Mapping[str, Any]]:
+    """Read the law of every question, in the order in which the plan asks them."""
+    header, plan_header = _header(path), _header(bank.plan)
+    digest = hashlib.sha256(bank.plan.read_bytes()).hexdigest()
+    if header.get("bank") != digest:
+        raise IntegrityError(
+            f"'{path}' holds no laws of '{bank.plan}' (SHA-256 {digest}); answer it with engine 'exact'"
+        )
+    found = {
+        names[fields["case"] // plan_header["draw_count"]]: fields
+        for fields in _lines(path, "case")
+        if "guided" in fields
+    }
+    if len(found) < len(names):
+        raise IntegrityError(f"'{path}' holds laws of {len(found)} of {len(names)} questions; answer it to its end")
+    return found
+
+
+def _law(fields: Mapping[str, Any], result: Mapping[str, Any]) -> list[float]:
+    """Return the probability of each answer in the mode that a result was drawn in; unforced, they sum to below one."""
+    if result["mode"] in {"exact-guided", "sampled-guided"}:
+        return list(fields["guided"])
+    unforced = [math.exp(value) for value in fields["unconstrained"]]
+    if result["mode"] == "sampled-free":  # a malformed answer is wrong, and takes its share
+        return unforced
+    return [value / math.fsum(unforced) for value in unforced]
 
 
 def _add(
@@ -109,6 +151,7 @@ def _table(rows: Mapping[str, list[Any]]) -> ResultTable:
     if not rows["correct"]:
         raise InvalidRequestError("banks hold no result; answer them first")
     has_ranks = None not in rows["truth_rank"]
+    has_laws = None not in rows["probability"]
 
     def texts(name: str) -> LabelColumn:
         return LabelColumn.of_texts(name, rows[name])
@@ -131,19 +174,28 @@ def _table(rows: Mapping[str, list[Any]]) -> ResultTable:
         truth_rank=whole("truth_rank") if has_ranks else None,
         draw=whole("draw"),
         strength=np.array(rows["strength"], np.float64),
+        probability=np.array(rows["probability"], np.float64) if has_laws else None,
     )
 
 
-def _lines(path: Path, required: str) -> Iterator[Mapping[str, Any]]:
+def _header(path: Path) -> Mapping[str, Any]:
+    return next(_parsed(path))[1]
+
+
+def _lines(path: Path, *required: str) -> Iterator[Mapping[str, Any]]:
     """Read the lines of a file behind its header."""
+    for number, fields in islice(_parsed(path), 1, None):
+        for name in required:
+            if name not in fields:
+                raise IntegrityError(f"line {number} of '{path}' has no {name}; answer the bank again")
+        yield fields
+
+
+def _parsed(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         with path.open(encoding="utf-8") as opened:
-            next(opened, None)
-            for number, line in enumerate(opened, 2):
-                fields = json.loads(line)
-                if not {"family_id", "ring", required} <= set(fields):
-                    raise IntegrityError(f"line {number} of '{path}' has no {required}; answer the bank again")
-                yield fields
+            for number, line in enumerate(opened, 1):
+                yield number, dict(json.loads(line))
     except FileNotFoundError as error:
         raise NotFoundError(f"'{path}' does not exist; answer the bank first") from error
     except (ValueError, TypeError) as error:
