@@ -1,10 +1,14 @@
-"""What every test shares: whether a Docker daemon answers."""
+"""What every test shares: whether a Docker daemon answers, and properties that are not timed."""
 
 from __future__ import annotations
 
 import functools
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("leakscale", deadline=None)  # a busy machine must not fail a property
+hypothesis.settings.load_profile("leakscale")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
