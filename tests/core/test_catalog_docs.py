@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import tomllib
+from collections import Counter, OrderedDict
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
+import pytest
 from pydantic import TypeAdapter
 
 from leakscale.models import Condition
 from leakscale.prompts import choice_prompt
+from leakscale_sandbox.canonical import (
+    DEPTH_MAX,
+    INTEGER_BITS_MAX,
+    NODE_COUNT_MAX,
+    RefusedValueError,
+    encode_rows,
+    encode_value,
+)
 from leakscale_server.core.building.cell_types import annotation
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
 from leakscale_server.core.building.given import read_given
@@ -86,6 +99,72 @@ def test_every_generator_and_every_reason_is_described() -> None:
 
     assert generators <= set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
     assert {reason.value for reason in RejectionReason} <= set(re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE))
+
+
+def the_section(title: str) -> str:
+    return PAGE.partition(f"### {title}\n")[2].partition("\n### ")[0]
+
+
+RETURNED = the_section("What a program may return")
+KINDS = {each.__name__: each for each in (Counter, OrderedDict, Decimal, Fraction, date)}
+
+
+def encoded(written: str) -> bytes:
+    return encode_value(eval(written, dict(KINDS)), byte_count_max=4096)
+
+
+def first_column() -> list[str]:
+    rows = re.findall(r"^\| (`.*?) \|", RETURNED, re.MULTILINE)
+    return [written for row in rows for written in re.findall(r"`([^`]+)`", row)]
+
+
+@pytest.mark.parametrize("written", first_column())
+def test_what_the_page_says_may_be_returned_has_a_canonical_form(written: str) -> None:
+    """An author reads here what to return; the sandbox decides."""
+    assert encoded(written)
+
+
+def test_each_type_of_python_that_may_be_returned_is_on_the_page() -> None:
+    kinds = {type(eval(written)) for written in first_column()}
+
+    assert kinds == {type(None), bool, int, float, str, list, tuple, dict}
+
+
+def refused() -> list[str]:
+    passage = RETURNED.partition("These are refused")[2].partition("Convert them")[0]
+    return re.findall(r"`([^`]+)`", passage)
+
+
+@pytest.mark.parametrize("written", refused())
+def test_what_the_page_says_is_refused_has_none(written: str) -> None:
+    assert len(refused()) == 11
+    with pytest.raises(RefusedValueError):
+        encoded(written)
+
+
+def test_results_are_told_apart_as_the_page_says() -> None:
+    assert len({encoded(written) for written in ("True", "1", "1.0")}) == 3
+    assert len({encoded(written) for written in ("0.0", "-0.0")}) == 2
+    assert len({encoded(written) for written in ("[1, 2]", "(1, 2)")}) == 2
+    assert len({encoded(written) for written in ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}")}) == 1
+
+
+def test_the_limits_of_a_result_are_those_of_the_sandbox() -> None:
+    assert f"lists and dictionaries up to {DEPTH_MAX} deep" in RETURNED
+    assert f"more than {NODE_COUNT_MAX:,} values" in RETURNED
+    assert f"more than {len(str(2**INTEGER_BITS_MAX)):,} digits" in RETURNED.replace("\n", " ")
+
+
+def test_rows_hold_what_the_page_says() -> None:
+    """An infinite real among them; what would be no number is NULL before it is a cell."""
+    cells = re.search(r"reals, texts and blobs: (.*?)\. ", RETURNED)
+    assert cells is not None
+    written = re.findall(r"`([^`]+)`", cells[1])
+    [row] = sqlite3.connect(":memory:").execute(f"SELECT {', '.join(written)}, 9e999 - 9e999").fetchall()
+
+    assert [type(cell) for cell in row] == [type(None), int, float, str, bytes, float, type(None)]
+    assert encode_rows([f"c{place}" for place in range(len(row))], [row], ordered=True, byte_count_max=4096)
+    assert len({encode_rows(["c"], [(cell,)], ordered=True, byte_count_max=99) for cell in (1, 1.0, "1")}) == 3
 
 
 def parts() -> list[str]:

@@ -184,7 +184,7 @@ def test_family_whose_first_program_hits_a_limit_runs_no_other(tmp_path: Path) -
             "python/threshold.toml",
             "    return [",
             "    return {1} or [",
-            "no list, dictionary, text, number, boolean or",
+            "of another type than list, tuple, dict, str, int,",
         ),
     ],
 )

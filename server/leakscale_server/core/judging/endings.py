@@ -27,8 +27,9 @@ _WORDS: Final = {
     Verdict.ORDER_DEPENDENT: "rows that depend on the order in which tables are read",
 }
 _REFUSED: Final = {
-    "type": "a value that is no list, dictionary, text, number, boolean or None",
-    "nan": "a number that is not finite",
+    "type": "a value of another type than list, tuple, dict, str, int, float, bool and None (convert it, as `list` does"
+    " with a set)",
+    "nan": "NaN, which equals nothing (return None in its place)",
     "surrogate": "text with a lone surrogate",
     "key": "a dictionary with a key that is no text, or with one key twice",
     "depth": "a value that is nested too deep, or holds itself",

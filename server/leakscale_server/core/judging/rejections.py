@@ -152,7 +152,7 @@ _MESSAGES: Final = {
     RejectionReason.RENAMED_OUTPUT_DIFFERS: "candidate {candidate_position} returns something else on fixture"
     " {fixture_index} once tables, columns and fields are renamed; use names to read values, and for nothing else",
     RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; candidates"
-    " end with {endings}; guard the program against the values its generators draw",
+    " end with {endings}; write programs that return a value for whatever the generators draw",
     RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; widen the generators"
     " or bring values nearer to the candidates",
     RejectionReason.PERFECT_COUNT: _PAIR,
