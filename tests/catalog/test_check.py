@@ -130,6 +130,16 @@ def test_how_a_program_ended_is_said(pool: SandboxPool) -> None:
     assert {cell.mark for row in family.tables[2].rows for cell in row.cells} == {Mark.NOT_RUN}
 
 
+def test_what_has_nothing_to_be_held_against_is_not_called_wrong(pool: SandboxPool) -> None:
+    """Where the right candidate does not return, the others and R1 have not failed: nobody knows what was expected."""
+    family = the_rejected(checked(pool, MALFORMED / "fails-for-one-value.toml"))
+
+    for table in family.tables:
+        marks = {row.is_right: {cell.mark for cell in row.cells} for row in table.rows}
+        assert marks == {True: {Mark.ENDED}, False: {Mark.NOT_HELD}}
+    assert family.tables[0].rows[1].cells[0].expected == "nothing: the right candidate ended with ValueError"
+
+
 def test_the_terminal_shows_a_table_of_what_is_rejected(pool: SandboxPool) -> None:
     text = text_of(checked(pool, MALFORMED / "differs-on-one-of-eight.toml"))
 
@@ -191,7 +201,7 @@ def test_a_shape_that_repeats_another_is_not_called_right(pool: SandboxPool, tmp
 
     assert [shape.certified_count for shape in report.shapes] == [8, 8, 8]
     assert [report.is_kept(shape) for shape in report.shapes] == [False, False, True]
-    assert "✗ sql-twin: 8 of 8 families certified" in text_of(report)
+    assert "✗ sql-twin: 8 of 8 families certified, and yet it cannot stay: see structures above" in text_of(report)
     assert '<span class="fail">✗</span> sql-twin' in render_page(report)
 
 

@@ -130,6 +130,7 @@ def test_a_check_for_machines_is_one_value(catalog: Any) -> None:
 def test_what_cannot_be_checked_ends_otherwise_than_what_is_wrong(catalog: Any, tmp_path: Path) -> None:
     """A script must not take a missing daemon for a bad family."""
     (tmp_path / "empty").mkdir()
+    (tmp_path / "circle.toml").symlink_to("circle.toml")
     shape = CATALOGS / "sql" / "threshold.toml"
     asked = [
         ("check", "not-there.toml"),
@@ -138,6 +139,11 @@ def test_what_cannot_be_checked_ends_otherwise_than_what_is_wrong(catalog: Any, 
         ("check", shape, "--backend", "chroot"),
         ("check", shape, "--families-per-cell", "5"),
         ("check", shape, "--html", "no/such/folder.html", *SANDBOX),
+        ("check", shape, "--html", "/proc/page.html", *SANDBOX),
+        ("check", "circle.toml"),
+        ("show", "circle.toml"),
+        ("show", "empty"),
+        ("show", "/dev/null"),
         ("check",),
         ("show", "sql-nothing"),
         ("audit", "not-there"),
@@ -152,6 +158,31 @@ def test_what_cannot_be_checked_ends_otherwise_than_what_is_wrong(catalog: Any, 
         assert done.code == error["exit_code"] == 2, arguments
         assert done.out == "", arguments
         assert len(error["message"]) > 20, arguments
+
+
+@pytest.mark.parametrize("name", ["wrong-type", "latin-1", "no-toml", "fixture-file-missing"])
+@pytest.mark.parametrize("verb", ["check", "show", "audit"])
+def test_a_fault_in_a_file_ends_every_verb_alike(catalog: Any, verb: str, name: str) -> None:
+    """A script that looks and one that checks must not disagree about whose fault it is."""
+    path = MALFORMED / f"{name}.toml"
+    done = catalog(verb, path, *SANDBOX)
+
+    assert done.code == 1
+    assert f"{path}:" in done.out + done.err
+
+
+def test_a_page_that_no_folder_takes_is_refused_before_anything_runs(catalog: Any) -> None:
+    check = catalog("check", CATALOGS / "sql" / "threshold.toml", "--html", "/proc/page.html", *SANDBOX)
+
+    assert (check.code, check.out) == (2, "")
+    assert check.err.startswith("error: --html /proc/page.html: its folder takes no file (")
+    assert check.err.count("\n") == 1
+
+
+def test_a_link_in_a_circle_is_called_one(catalog: Any, tmp_path: Path) -> None:
+    (tmp_path / "circle.toml").symlink_to("circle.toml")
+    for verb in ("check", "show", "audit"):
+        assert "'circle.toml' is a link in a circle or to nothing" in catalog(verb, "circle.toml").err
 
 
 def test_a_host_without_the_sandbox_says_so(catalog: Any, monkeypatch: pytest.MonkeyPatch) -> None:

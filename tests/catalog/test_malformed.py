@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 import pytest
 
-from leakscale.errors import LeakScaleError
 from leakscale_server.catalog_audit.invariants import CONSTRUCTION_INVARIANTS
 from leakscale_server.catalog_audit.material import Recipe, build_material, practice_recipe
 from leakscale_server.catalog_audit.proving import prove_all
-from leakscale_server.catalog_check.check import read_author_file
+from leakscale_server.catalog_check.check import AuthorFileError, read_author_file
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.core.shapes import ShapeError
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
@@ -81,7 +80,7 @@ def test_every_kind_of_fault_is_tried() -> None:
 @each("file", "format")
 def test_a_file_that_breaks_the_format_is_refused(path: Path) -> None:
     """Before anything is built, with the file, the line, the field, the rule and the value."""
-    with pytest.raises((ShapeError, LeakScaleError)) as caught:
+    with pytest.raises((ShapeError, AuthorFileError)) as caught:
         read_author_file(path)
 
     where, words = expectation(path)

@@ -64,7 +64,7 @@ def test_a_function_of_its_own_is_named_with_what_there_is_instead(statement: st
     [problem] = problems(statement)
 
     assert (problem.value, problem.text_line) == (name, line)
-    assert problem.rule.startswith("must call no function but abs, avg, ")
+    assert problem.rule.startswith(f"must not call {name}; the functions of the sandbox are abs, avg, ")
     assert all(each in problem.rule for each in FUNCTION_NAMES if each.isidentifier())
 
 
@@ -131,7 +131,7 @@ def test_a_module_that_the_sandbox_lacks_is_named_with_what_there_is_instead(lin
 
     assert error.field == "rings.R0.program"
     assert PYTHON.split("\n")[error.line - 2] == "def transform(records):"
-    assert error.rule == f"must import no module but {', '.join(MODULE_NAMES)}"
+    assert error.rule == f"must not import {name}; the modules of the sandbox are {', '.join(MODULE_NAMES)}"
     assert error.value == name
 
 

@@ -234,7 +234,7 @@ SQL_FAULTS = [
     ("{{orders}} of at", "{{ orders }} of at", 46, "rings.R0.task", "without spaces"),
     ("FROM {{orders}}", "FROM {{ORDERS}}", 49, "rings.R0.program", "without spaces"),
     ("policy value, in", "{{policy}}, in", 46, "rings.R0.task", "leave the masked value open"),
-    ("the policy value, in", "it, in", 46, "rings.R0.task", "say what the policy value decides"),
+    ("the policy value, in", "it, in", 46, "rings.R0.task", "say what 'the policy value' decides, in these words"),
     ("of {{orders}} of", "of {{order}} of", 46, "rings.R0.task", "must name a slot of [vocabulary]"),
     ("value, in order.", "value.\\nCandidates:", 46, "rings.R0.task", "must be one line"),
     (">= {{policy}}", ">= 5", 48, "rings.R0.program", "exactly once"),
@@ -451,7 +451,7 @@ R1_FAULTS = [
     ("WHERE NOT t.{{amount}} < {{policy}}\nORDER BY 1", "  WHERE t.{{amount}} >= {{policy}} ORDER BY t.{{amount}}",
      "program", "another program"),
     # what holds for R0, too
-    ("reach the policy value", "reach it", "task", "say what the policy value decides"),
+    ("reach the policy value", "reach it", "task", "say what 'the policy value' decides, in these words"),
     ("reach the policy value", "reach the {{policy}}", "task", "leave the masked value open"),
     ("< {{policy}}", "< 5", "program", "exactly once"),
     ("ORDER BY 1", "", "program", "outermost ORDER BY"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = written(tmp_path)
     (tmp_path / "one.sql").unlink()
-    with pytest.raises(NotFoundError, match=r"s: fixtures\[0\]\.sql: file 'one\.sql' does not exist beside it"):
+    with pytest.raises(NotFoundError, match=r"s:\d+: fixtures\[0\]\.sql: file 'one\.sql' does not exist beside it"):
         with_files_beside(SHAPE, path, source="s")
     (tmp_path / "one.sql").mkdir()
     with pytest.raises(InvalidRequestError, match="not a regular file"):
@@ -111,4 +112,40 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         with_files_beside(SHAPE, path, source="s")
     (tmp_path / "one.sql").write_bytes(b"x" * 300_000)
     with pytest.raises(InvalidRequestError, match="larger than 262,144 bytes"):
+        with_files_beside(SHAPE, path, source="s")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda file: file.unlink(), "does not exist beside it; put it there"),
+        (lambda file: (file.unlink(), file.symlink_to(file)), "is a link to nothing; put a copy in its place"),
+        (lambda file: (file.unlink(), file.mkdir()), "is not a regular file; put one in its place"),
+        (lambda file: file.write_bytes(b"\xff"), "is not UTF-8; save the file as UTF-8"),
+        (lambda file: file.write_bytes(b"x" * 300_000), "larger than 262,144 bytes; shorten it"),
+    ],
+)
+def test_a_fault_of_a_named_file_says_where_it_is_named_and_what_to_do(
+    tmp_path: Path, spoil: Callable[[Path], object], words: str
+) -> None:
+    """By file, line and field, as every other fault of a shape."""
+    path = written(tmp_path)
+    spoil(tmp_path / "out.json")
+
+    with pytest.raises((InvalidRequestError, NotFoundError)) as caught:
+        with_files_beside(SHAPE, path, source="shape.toml")
+
+    assert str(caught.value).startswith("shape.toml:8: fixtures[1].outputs[1]: ")
+    assert words in str(caught.value)
+
+
+def test_a_named_file_without_permission_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may read everything, so the refusal is the operating system's words alone."""
+
+    def refuse(self: Path, *_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    path = written(tmp_path)
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InvalidRequestError, match=r"'one\.sql' cannot be read: Permission denied; check"):
         with_files_beside(SHAPE, path, source="s")

@@ -46,9 +46,17 @@ def with_files_beside(toml: str, path: Path, *, source: str) -> str:
     fields = {name: field for field, name in _named_files(data.get("fixtures"), "fixtures")}
     if not fields or "files" in data:
         return toml
-    texts = {name: _read(path.parent / name, f"{source}: {fields[name]}") for name in sorted(fields)}
+    texts = {
+        name: _read(path.parent / name, f"{source}:{_line_of(toml, name)}: {fields[name]}") for name in sorted(fields)
+    }
     files = "".join(f"{json.dumps(name)} = {_quote(text)}\n" for name, text in texts.items())
     return f"{toml.rstrip()}\n\n[files]\n{files}"
+
+
+def _line_of(toml: str, name: str) -> int:
+    """Return the 1-based line on which a text names a file, comments aside."""
+    numbered = [(number, line.partition("#")[0]) for number, line in enumerate(toml.split("\n"), start=1)]
+    return next((number for number, line in numbered if f'"{name}"' in line or f"'{name}'" in line), 1)
 
 
 def _named_files(fixtures: object, field: str) -> Iterator[tuple[str, str]]:
@@ -66,22 +74,31 @@ def _named_files(fixtures: object, field: str) -> Iterator[tuple[str, str]]:
 
 def _read(path: Path, subject: str) -> str:
     if not path.exists():
-        raise NotFoundError(f"{subject}: file '{path.name}' does not exist beside it")
+        if path.is_symlink():
+            raise InvalidRequestError(f"{subject}: '{path.name}' is a link to nothing; put a copy in its place")
+        raise NotFoundError(f"{subject}: file '{path.name}' does not exist beside it; put it there or correct its name")
     if not path.is_file():
-        raise InvalidRequestError(f"{subject}: '{path.name}' is not a regular file")
+        raise InvalidRequestError(f"{subject}: '{path.name}' is not a regular file; put one in its place")
     # A shape and its files may come from somebody else, links included: what lies elsewhere is not theirs to read.
     if path.resolve().parent != path.parent.resolve():
         raise InvalidRequestError(
             f"{subject}: '{path.name}' is a link that leads out of the shape's folder; put a copy in its place"
         )
-    with path.open("rb") as file:
-        content = file.read(_BYTES_MAX + 1)
+    try:
+        with path.open("rb") as file:
+            content = file.read(_BYTES_MAX + 1)
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise InvalidRequestError(f"{subject}: '{path.name}' cannot be read: {said}; check its permissions") from error
     if len(content) > _BYTES_MAX:
-        raise InvalidRequestError(f"{subject}: '{path.name}' is larger than {_BYTES_MAX:,} bytes")
+        rule = f"is larger than {_BYTES_MAX:,} bytes; shorten it"
+        raise InvalidRequestError(f"{subject}: '{path.name}' {rule}")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidRequestError(f"{subject}: '{path.name}': byte {error.start} is not UTF-8") from error
+        raise InvalidRequestError(
+            f"{subject}: '{path.name}': byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from error
 
 
 def _quote(text: str) -> str:

@@ -22,7 +22,11 @@ from leakscale_server.core.shapes import ShapeError, parse_shape
 from leakscale_server.sandbox_pool import SandboxPool
 from leakscale_server.scorer.prover import Proof
 
-__all__ = ["BrokenFile", "FamilyCheck", "check_construction", "check_families", "read_author_files"]
+__all__ = ["AuthorFileError", "BrokenFile", "FamilyCheck", "check_construction", "check_families", "read_author_files"]
+
+
+class AuthorFileError(ValueError):
+    """An author file, or one that it names, is no text that could be a shape; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def read_author_files(paths: Sequence[Path]) -> tuple[list[AuthorFile], list[Bro
     for path in paths:
         try:
             file = read_author_file(path)
-        except (ShapeError, LeakScaleError) as error:
+        except (ShapeError, AuthorFileError) as error:
             broken.append(BrokenFile(str(path), str(error)))
             continue
         other = files.setdefault(file.shape.id, file)
@@ -80,10 +84,13 @@ def read_author_file(path: Path) -> AuthorFile:
 
     Raises:
         ShapeError: If it breaks a rule of the format.
-        LeakScaleError: If it is no text, or a file that it names is not there.
+        AuthorFileError: If it is no text, or a file that it names is not there or cannot be read.
         OSError: If it cannot be read.
     """
-    text = read_shape_file(path, source=str(path)).toml
+    try:
+        text = read_shape_file(path, source=str(path)).toml
+    except LeakScaleError as error:
+        raise AuthorFileError(str(error)) from error
     return AuthorFile(parse_shape(text, source=str(path)), str(path), hashlib.sha256(text.encode()).hexdigest())
 
 

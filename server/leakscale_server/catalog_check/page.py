@@ -11,7 +11,7 @@ from leakscale_server.catalog_check.tables import Mark
 
 __all__ = ["render_page", "write_page"]
 
-_SIGNS = {Mark.PASS: "✓", Mark.FAIL: "✗", Mark.ENDED: "!", Mark.NOT_RUN: "·"}
+_SIGNS = {Mark.PASS: "✓", Mark.FAIL: "✗", Mark.ENDED: "!", Mark.NOT_HELD: "?", Mark.NOT_RUN: "·"}
 
 
 def write_page(path: Path, report: CheckReport) -> None:

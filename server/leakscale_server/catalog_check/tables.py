@@ -32,6 +32,8 @@ class Mark(enum.StrEnum):
     """It returned something else than the right candidate."""
     ENDED = "ended"
     """It did not return."""
+    NOT_HELD = "not held"
+    """It returned, and there is nothing to hold that against: the right candidate did not return."""
     NOT_RUN = "not run"
 
 
@@ -128,7 +130,7 @@ def _cell(execution: Execution, reference: Execution) -> Cell:
         return Cell(Mark.PASS, _excerpt(execution))
     if reference.verdict is not Verdict.RETURNED:
         expected = f"nothing: the right candidate ended with {name_ending(reference)}"
-        return Cell(Mark.FAIL, _excerpt(execution), expected)
+        return Cell(Mark.NOT_HELD, _excerpt(execution), expected)
     expected, got = differing(*_texts(reference.output, execution.output), width=WIDTH)
     return Cell(Mark.FAIL, got, expected)
 

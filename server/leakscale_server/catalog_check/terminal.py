@@ -20,6 +20,7 @@ _SIGNS: Final = {
     Mark.PASS: ("✓", "green"),
     Mark.FAIL: ("✗", "red"),
     Mark.ENDED: ("!", "magenta"),
+    Mark.NOT_HELD: ("?", "yellow"),
     Mark.NOT_RUN: ("·", "dim"),
 }
 _LITERAL_WIDTH: Final = 16
@@ -48,7 +49,8 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[Text]:
 def _shape_lines(shape: ShapeCheck, *, is_kept: bool, is_alone: bool) -> Iterator[Text]:
     sign = ("✓ ", "green") if is_kept else ("✗ ", "red")
     said = f"{shape.file.shape.id}: {shape.certified_count} of {len(shape.families)} families certified"
-    yield Text.assemble(sign, (said, "bold"))
+    but = "" if is_kept or shape.first_rejected else ", and yet it cannot stay: see structures above"
+    yield Text.assemble(sign, (said, "bold"), but)
     shown = shape.shown(is_alone=is_alone)
     if shown is not None:
         yield Text()
@@ -58,7 +60,8 @@ def _shape_lines(shape: ShapeCheck, *, is_kept: bool, is_alone: bool) -> Iterato
 def _family_lines(check: FamilyCheck) -> Iterator[Text]:
     built = check.proof.construction
     yield Text(
-        f"  {built.family_id} ({built.slot.condition}, {built.slot.ordinal}), right is {built.literals[built.truth]}"
+        f"  {built.family_id}, number {built.slot.ordinal} of condition {built.slot.condition}; "
+        f"right is {built.literals[built.truth]}"
     )
     for reason in check.reasons:
         yield Text(f"  {reason}", "red")

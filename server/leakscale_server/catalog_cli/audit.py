@@ -26,7 +26,7 @@ from leakscale_server.catalog_audit.published import (
     read_edition_file,
 )
 from leakscale_server.catalog_audit.secrecy import check_secrecy, publish
-from leakscale_server.catalog_check.check import read_author_files
+from leakscale_server.catalog_check.check import AuthorFileError, read_author_files
 from leakscale_server.catalog_check.terminal import finding_lines
 from leakscale_server.catalog_cli.check import FamiliesOption, SeedOption, require_families
 from leakscale_server.catalog_cli.ending import ExitCode, JsonOption, ending_in_one_line, note, say_json, say_lines
@@ -125,11 +125,11 @@ def _served(source: str | None, data_dir: Path, vault_key_command: str) -> _Subj
 
 def _catalog(source: str | None, *, families_per_cell: int, seed: int) -> _Subject:
     path = catalog_folder() if source is None else Path(source)
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         raise InputError(f"'{source}' does not exist; for an edition, name its server's folder with --data-dir")
     files, broken = read_author_files(find_files([path]))
     if broken:
-        raise InputError(f"{broken[0].message}; `leakscale catalog check {path}` says more")
+        raise AuthorFileError(f"{broken[0].message}; `leakscale catalog check {path}` says more")
     return _Subject(str(path), practice_recipe(files, families_per_cell=families_per_cell, seed=seed))
 
 

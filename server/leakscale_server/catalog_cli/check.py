@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -95,7 +96,7 @@ def _require_page_name(html: Path | None) -> None:
     """Refuse, before anything runs, a page that could not be written or would take the place of an author's file.
 
     Raises:
-        InputError: If it is not named as a page, is a folder, or its folder is not there.
+        InputError: If it is not named as a page, is a folder, or its folder is not there or takes no file.
     """
     if html is None:
         return
@@ -103,6 +104,12 @@ def _require_page_name(html: Path | None) -> None:
         raise InputError(f"--html {html}: a page is named .html, so that it overwrites no shape")
     if html.is_dir() or not html.parent.is_dir():
         raise InputError(f"--html {html}: its folder must be there and it must be no folder; choose another place")
+    try:
+        with tempfile.NamedTemporaryFile(dir=html.parent, prefix=".", suffix=html.suffix):
+            pass
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise InputError(f"--html {html}: its folder takes no file ({said}); choose another place") from error
 
 
 def _check_in(pool: SandboxPool, recipe: Recipe, broken: Sequence[BrokenFile]) -> CheckReport:

@@ -18,6 +18,7 @@ import typer
 
 from leakscale.errors import LeakScaleError
 from leakscale_server.catalog_audit.regeneration import RebuildError
+from leakscale_server.catalog_check.check import AuthorFileError
 from leakscale_server.config import ConfigError
 from leakscale_server.core.shapes import ShapeError
 from leakscale_server.errors import ServerFault
@@ -48,7 +49,7 @@ def ending_in_one_line(*, as_json: bool) -> Iterator[None]:
     """Turn what may go wrong, and Ctrl-C, into one line on standard error and an exit code."""
     try:
         yield
-    except ShapeError as error:
+    except (ShapeError, AuthorFileError) as error:
         code, reason, message = ExitCode.BROKEN, "shape", str(error)
     except (InputError, ConfigError, LeakScaleError, ServerFault, OSError) as error:
         code, reason, message = ExitCode.UNCHECKED, "usage", _described(error)

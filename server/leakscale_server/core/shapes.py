@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from leakscale_server.core.checks.shape_checks import find_problems
 from leakscale_server.core.format.locations import Lines, Path, find_lines
-from leakscale_server.core.format.problems import Problem
+from leakscale_server.core.format.problems import Phrase, Problem
 from leakscale_server.core.format.rules import broken_rules, show
 from leakscale_server.core.format.schema import Shape
 
@@ -33,7 +33,7 @@ class ShapeError(ValueError):
         line: 1-based.
         field: Dotted path of the field, e.g. `tables[0].columns[1].high`; empty for the file as a whole.
         rule: What must hold.
-        value: What stands there instead, shortened; empty if nothing does.
+        value: What stands there instead, shortened; empty of an empty file.
     """
 
     def __init__(self, *, file: str, line: int, field: str, rule: str, value: str) -> None:
@@ -91,8 +91,12 @@ def _load(text: str, source: str) -> Toml:
         return _freeze(tomllib.loads(text, parse_float=Decimal))
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        line = int(place[1]) if place else max(1, text.count("\n"))
-        raise ShapeError(file=source, line=line, field="", rule=f"must be TOML: {_syntax(error)}", value="") from None
+        written = text.split("\n")
+        line = int(place[1]) if place else max(1, len(written) - 1)
+        found = show(Phrase(written[line - 1].strip() or "an empty line"))
+        raise ShapeError(
+            file=source, line=line, field="", rule=f"must be TOML: {_syntax(error)}", value=found
+        ) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise ShapeError(file=source, line=1, field="", rule="must be TOML: it cannot be parsed", value="") from None
 
@@ -117,7 +121,7 @@ def _line(problem: Problem, lines: Lines) -> int:
 
 
 def _error(source: str, lines: Lines, problem: Problem) -> ShapeError:
-    shown = "" if problem.value is None else show(problem.value)
+    shown = "nothing" if problem.value is None else show(problem.value)
     return ShapeError(
         file=source, line=_line(problem, lines), field=_dotted(problem.path), rule=problem.rule, value=shown
     )

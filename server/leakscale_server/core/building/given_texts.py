@@ -201,7 +201,7 @@ def read_json_text(text: str) -> Any:
         line = error.lineno - 1
         raise GivenError(rule, Phrase(text.split("\n")[line].strip()) if text.strip() else None, line=line) from None
     except RecursionError:
-        raise GivenError("must be JSON that is nested less deeply", None) from None
+        raise GivenError("must be JSON that is nested less deeply", Phrase("a value inside too many others")) from None
     except ValueError as error:
         raise GivenError("must be JSON with finite numbers of at most 4,300 digits", Phrase(str(error))) from None
     _lines_of_objects(text, depth=0)

@@ -16,6 +16,7 @@ from typing import Final
 from leakscale_server.core.building.rendering import PLACEHOLDER
 from leakscale_server.core.format.grids import DateGrid, DecimalGrid, IntegerGrid
 from leakscale_server.core.format.schema import Shape
+from leakscale_server.core.format.text import with_plain_marks
 from leakscale_server.core.literals import Value, literal
 
 __all__ = ["find_candidate_in_text"]
@@ -26,7 +27,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def find_candidate_in_text(shape: Shape, task: str) -> str:
-    """Return the first candidate of any family that a task says, as it stands there; nothing if it says none.
+    """Return the first candidate of any family that a task says; nothing if it says none.
 
     Args:
         task: As the author wrote it, with placeholders.
@@ -34,7 +35,7 @@ def find_candidate_in_text(shape: Shape, task: str) -> str:
     slots = dict.fromkeys(PLACEHOLDER.findall(task))
     texts = [PLACEHOLDER.sub(" ", task), *(word for slot in slots for word in shape.vocabulary.get(slot, ()))]
     spoken = [_spoken(shape, value) for value in shape.candidates.ranked]
-    for text in texts:
+    for text in map(with_plain_marks, texts):
         words = _WORD.findall(text)
         said = f" {' '.join(words).casefold()} "
         found: list[str] = [each for each in spoken if f" {each} " in said] + [
@@ -48,7 +49,7 @@ def find_candidate_in_text(shape: Shape, task: str) -> str:
 def _spoken(shape: Shape, value: Value) -> str:
     """Return a value of a pool as a sentence would hold it."""
     written = value if isinstance(value, str) else literal(shape.language, value).strip("'")
-    return " ".join(_WORD.findall(written)).casefold()
+    return " ".join(_WORD.findall(with_plain_marks(written))).casefold()
 
 
 def _is_drawn(shape: Shape, word: str) -> bool:

@@ -17,20 +17,21 @@ from leakscale_server.core.checks.prompt_length import TOKEN_COUNT_MAX, count_pr
 from leakscale_server.core.checks.structures import WRITTEN_RINGS, is_copied
 from leakscale_server.core.checks.wordings import OTHER_WORDS_MIN, count_other_words
 from leakscale_server.core.format.schema import Shape
+from leakscale_server.core.format.text import with_plain_marks
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 
 __all__ = ["FAMILY_RULES", "FamilyRule", "find_written_fault"]
 
 FamilyRule = Callable[[Shape, Construction], Rejection | None]
 
-_OPAQUE: Final = re.compile(r"\b(?:K-[0-9a-f]{4,}|h_[0-9a-f]{4})\b")
-"""What a key or a handle looks like."""
+_OPAQUE: Final = re.compile(r"\b(?:K-[0-9a-f]{4,}|h_[0-9a-f]{4})\b", re.IGNORECASE)
+"""What a key or a handle looks like, in letters of either case."""
 
 
 def _find_key(_shape: Shape, family: Construction) -> Rejection | None:
     """Find a second key, or a handle, in what a prompt shows around the candidates."""
     for form in family.forms:
-        opaque = _OPAQUE.search("\n".join((form.public.task, *form.public.inputs)))
+        opaque = _OPAQUE.search(with_plain_marks("\n".join((form.public.task, *form.public.inputs))))
         if opaque:
             return Rejection(RejectionReason.TEXT_NAMES_KEY, form.public.ring, found=opaque[0])
     return None

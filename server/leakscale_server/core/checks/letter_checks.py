@@ -14,7 +14,7 @@ from typing import Final
 
 from leakscale_server.core.format.locations import Path
 from leakscale_server.core.format.problems import Phrase, Problem
-from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text, with_plain_marks
 
 __all__ = ["check_chat_marks", "check_plain", "check_script", "check_scripts_of_words", "check_sentence"]
 
@@ -72,14 +72,14 @@ def check_scripts_of_words(text: str, path: Path) -> Iterator[Problem]:
 def check_sentence(text: str, path: Path) -> Iterator[Problem]:
     """Find what a model would take for another part of its prompt."""
     # What is left of a misspelt placeholder has a rule of its own.
-    found = _PROMPT_SHAPE.search(_DOUBLE_BRACES.sub("", text))
+    found = _PROMPT_SHAPE.search(with_plain_marks(_DOUBLE_BRACES.sub("", text)))
     if found:
         yield Problem(path, "must be a sentence and hold no part of a prompt", found[0])
 
 
 def check_chat_marks(value: str, path: Path) -> Iterator[Problem]:
     """Find a mark of a chat format in a candidate, which may hold markup of any other kind."""
-    found = _CHAT_MARK.search(value)
+    found = _CHAT_MARK.search(with_plain_marks(value))
     if found:
         yield Problem(path, "must hold no mark by which chat formats tell roles apart", found[0])
 

@@ -26,7 +26,7 @@ __all__ = ["check_braces", "check_placeholders", "check_program"]
 _QUOTED_POLICY: Final = re.compile(r"""['"`]\{\{policy\}\}['"`]?|\{\{policy\}\}['"`]""")
 _MISSPELT: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 """A placeholder, and what was meant to be one: with spaces or capitals."""
-_MODULE_RULE: Final = f"must import no module but {', '.join(MODULE_NAMES)}"
+_MODULES: Final = ", ".join(MODULE_NAMES)
 
 
 def check_program(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:
@@ -114,7 +114,8 @@ def _check_imports(tree: ast.Module, path: Path) -> Iterator[Problem]:
                 continue
         for name in names:
             if name not in MODULE_NAMES:
-                yield Problem(path, _MODULE_RULE, Phrase(name), node.lineno - 1)
+                rule = f"must not import {name}; the modules of the sandbox are {_MODULES}"
+                yield Problem(path, rule, Phrase(name), node.lineno - 1)
 
 
 def _check_slots_as_words(shape: Shape, tree: ast.Module, path: Path) -> Iterator[Problem]:

@@ -44,16 +44,18 @@ def _check_domain(shape: Shape) -> Iterator[Problem]:
         if not shape.tables:
             yield Problem(("tables",), "must have at least one entry in an SQL shape", None)
         if shape.records is not None:
-            yield Problem(("records",), "must be left out of an SQL shape, which has [[tables]]", None)
+            yield Problem(("records",), "must be left out of an SQL shape, which has [[tables]]", Phrase("[records]"))
         if shape.result is None:
             yield Problem(("result",), "must be given in an SQL shape, with columns and order", None)
         return
     if shape.records is None:
         yield Problem(("records",), "must be given in a Python shape, with rows and fields", None)
     if shape.tables:
-        yield Problem(("tables",), "must be left out of a Python shape, which has [records]", None)
+        yield Problem(("tables",), "must be left out of a Python shape, which has [records]", Phrase("[[tables]]"))
     if shape.result is not None:
-        yield Problem(("result",), "must be left out of a Python shape, whose result is compared whole", None)
+        yield Problem(
+            ("result",), "must be left out of a Python shape, whose result is compared whole", Phrase("[result]")
+        )
 
 
 def _check_candidates(shape: Shape) -> Iterator[Problem]:
@@ -114,7 +116,8 @@ def _check_names(shape: Shape) -> Iterator[Problem]:
     written = names_written(shape)
     used = named.union(*(PLACEHOLDER.findall(shape.rings.text(ring).task) for ring in Ring))
     if not named & set(shape.vocabulary):
-        yield Problem(("vocabulary",), "must have a slot that a table, a column or a field is named by", None)
+        naming = "must have a slot that a table, a column or a field is named by"
+        yield Problem(("vocabulary",), naming, list(shape.vocabulary))
     for slot, words in shape.vocabulary.items():
         path: Path = ("vocabulary", slot)
         if slot == RESERVED_SLOT:

@@ -36,9 +36,7 @@ _WORDS: Final = """
 _NO_FUNCTIONS: Final = frozenset(_WORDS.split())
 """Words that stand before a parenthesis and call nothing."""
 _CLOCK: Final = re.compile(r"(?<![\w{.])current_(?:date|time|timestamp)(?![\w}])", re.IGNORECASE)
-_FUNCTION_RULE: Final = "must call no function but " + ", ".join(
-    sorted(name for name in FUNCTION_NAMES if name[0] != "-")
-)
+_FUNCTIONS: Final = ", ".join(sorted(name for name in FUNCTION_NAMES if name[0] != "-"))
 _SELECT: Final = re.compile(r"(?<![\w{])select\b(?:\s+(?:distinct|all)\b)?", re.IGNORECASE)
 _BEHIND_COLUMNS: Final = re.compile(
     r"(?<![\w{])(?:(?<!distinct\s)from|where|group|having|order|limit|union|intersect|except|window)(?![\w}])",
@@ -73,7 +71,9 @@ def check_sql(shape: Shape, program: WrittenProgram) -> Iterator[Problem]:
     if ";" in bare:
         yield Problem(path, "must be one statement without a semicolon", ";", line_at(text, bare.index(";")))
     for match in _refused_calls(bare):
-        yield Problem(path, _FUNCTION_RULE, Phrase(match[0].rstrip("( \n\t")), line_at(bare, match.start()))
+        name = match[0].rstrip("( \n\t")
+        rule = f"must not call {name}; the functions of the sandbox are {_FUNCTIONS}"
+        yield Problem(path, rule, Phrase(name), line_at(bare, match.start()))
     outer = _outermost(bare)
     if shape.result and shape.is_ordered and not re.search(r"\border\s+by\b", outer, re.IGNORECASE):
         last = len(bare.rstrip())

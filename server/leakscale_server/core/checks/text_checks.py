@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,6 +25,7 @@ from leakscale_server.core.format.schema import RESERVED_SLOT, Shape
 __all__ = ["check_texts", "names_written"]
 
 _WRITTEN_RINGS: Final = (Ring.R0, Ring.R1)
+_POLICY: Final = re.compile(r"\bpolicy\s+value", re.IGNORECASE)
 
 
 def check_texts(shape: Shape) -> Iterator[Problem]:
@@ -105,7 +107,7 @@ def _check_task(shape: Shape, task: str, path: Path) -> Iterator[Problem]:
     yield from check_sentence(task, path)
     if RESERVED_SLOT in PLACEHOLDER.findall(task):
         yield Problem(path, "must leave the masked value open; write 'the policy value'", "{{policy}}")
-    elif "policy" not in task:
-        yield Problem(path, "must say what the policy value decides", task)
+    elif not _POLICY.search(task):
+        yield Problem(path, "must say what 'the policy value' decides, in these words", task)
     yield from check_placeholders(shape, task, path)
     yield from check_braces(task, path)
