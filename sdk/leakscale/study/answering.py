@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from leakscale.adaptation.loading import open_model_folder
 from leakscale.client import Client
@@ -67,6 +67,10 @@ def answer_banks(
     )
 
 
+_OF_THE_ADAPTED: Final = frozenset({"served_adapter"})
+"""Engine options that a base bank does not take."""
+
+
 class _Answering:
     """One bank after the other, with whatever engine is given."""
 
@@ -88,7 +92,13 @@ class _Answering:
         """Open the study's engine on the model in one state."""
         adapter = self._directory.adapter if state is ModelState.ADAPTED else None
         model = self._study.model
-        return open_engine(model.engine, model=self._model.path, adapter=adapter, options=model.engine_options)
+        # A study has one table of options for both states, and what an adapter is served as concerns one of them.
+        options = {
+            name: value
+            for name, value in model.engine_options.items()
+            if adapter is not None or name not in _OF_THE_ADAPTED
+        }
+        return open_engine(model.engine, model=self._model.path, adapter=adapter, options=options)
 
     def answer(self, bank: Bank, families: Sequence[Family], engine: Engine) -> tuple[Receipt, float | None]:
         """Freeze, answer, submit and seal a bank; return its receipt and its mean unconstrained valid mass."""
