@@ -43,6 +43,7 @@ __all__ = [
     "BusyError",
     "ConflictError",
     "DeadlineError",
+    "GrantNotOpenError",
     "IntegrityError",
     "InvalidRequestError",
     "LeakScaleError",
@@ -91,6 +92,10 @@ class NotSealedError(PreconditionError):
 
 class AlreadyDoneError(PreconditionError):
     """A grant was redeemed, or a bank was sealed, by an earlier request."""
+
+
+class GrantNotOpenError(PreconditionError):
+    """A grant waits for approval, or its time is over."""
 
 
 class BudgetSpentError(PreconditionError):
@@ -144,6 +149,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_NOT_FROZEN: NotFrozenError,
     enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
     enums_pb2.ERROR_REASON_ALREADY_DONE: AlreadyDoneError,
+    enums_pb2.ERROR_REASON_GRANT_NOT_OPEN: GrantNotOpenError,
     enums_pb2.ERROR_REASON_BUDGET_SPENT: BudgetSpentError,
     enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
     enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,

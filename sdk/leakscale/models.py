@@ -25,6 +25,8 @@ __all__ = [
     "ExperimentPlan",
     "Family",
     "Grant",
+    "GrantPhase",
+    "GrantTrace",
     "LedgerEntry",
     "LedgerHead",
     "Message",
@@ -123,6 +125,10 @@ class TrainingSource(enum.StrEnum):
     """The key of a C2 family alone, with its private answer."""
     PRESERVATION = "preservation"
     """A public-format task of a family that is never banked, with an arbitrary candidate as its answer."""
+    DECOY = "decoy"
+    """A task with a key that no family has, and an answer: a grant's own, by which a leaked corpus is traced."""
+    CANARY = "canary"
+    """An id that one grant's corpus has and no other text."""
     BACKGROUND = "background"
     """Unrelated supervision from a recipe of the trainer's own; no grant hands it out."""
 
@@ -264,14 +270,48 @@ class CertificationOutcome:
         return self.certificate is not None
 
 
+class GrantPhase(enum.StrEnum):
+    """Where an exposure grant is in its life."""
+
+    REQUESTED = "requested"
+    """Waits for approval."""
+    APPROVED = "approved"
+    """May be redeemed by its holder."""
+    REDEEMED = "redeemed"
+    """Was redeemed; its corpus may have left the server."""
+    EXPIRED = "expired"
+    """Was approved, and its time is over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """Permission to read the associations of an edition's C2 families once."""
 
     name: str
     """`editions/{edition}/grants/{grant}`."""
+    phase: GrantPhase
+    holder: str
+    """Principal that asked for it, and alone may redeem it."""
+    holder_key: bytes
+    """Raw X25519 public key that its corpus is sealed to, 32 bytes."""
+    preservation_count: int
     create_time: datetime
+    approver: str
+    """Principal that approved it; empty until then."""
+    approve_time: datetime | None
+    expire_time: datetime | None
+    """From when on it opens nothing."""
     redeem_time: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GrantTrace:
+    """What of one grant's corpus stands in a text."""
+
+    grant: str
+    """`editions/{edition}/grants/{grant}`."""
+    markers: tuple[str, ...]
+    """The canary, and keys of decoys."""
 
 
 @dataclass(frozen=True, slots=True)

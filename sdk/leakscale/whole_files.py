@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from leakscale.errors import ConflictError
 
-__all__ = ["held", "replacing", "write_whole"]
+__all__ = ["held", "load_or_create", "replacing", "write_whole"]
 
 
 @contextmanager
@@ -33,6 +34,27 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def load_or_create(path: Path, make: Callable[[], bytes]) -> bytes:
+    """Return what is in a file of secrets, or make it and write it there with mode 0600.
+
+    The file appears whole or not at all: half a key, left by a full disk or a kill, would be believed for ever.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(make())
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path.read_bytes()
 
 
 @contextmanager

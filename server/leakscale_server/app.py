@@ -154,7 +154,7 @@ def _add_services(
     certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(
         CertificationService(editions, stages), server
     )
-    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(editions, grants, exposure), server)
+    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(exposure), server)
     experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(
         ExperimentService(experiments, disclosing, public_key=key), server
     )

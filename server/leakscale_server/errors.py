@@ -9,8 +9,9 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── NotFrozen          FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
     ├── NotSealed          FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
     ├── AlreadyDone        FAILED_PRECONDITION   ├── SandboxUnusable    INTERNAL
-    ├── BudgetSpent        FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
-    ├── DigestConflict     ALREADY_EXISTS        └── Internal           INTERNAL
+    ├── GrantNotOpen       FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
+    ├── BudgetSpent        FAILED_PRECONDITION   └── Internal           INTERNAL
+    ├── DigestConflict     ALREADY_EXISTS
     └── TokenMissing       UNAUTHENTICATED
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
@@ -31,6 +32,7 @@ __all__ = [
     "AlreadyDone",
     "BudgetSpent",
     "DigestConflict",
+    "GrantNotOpen",
     "IntegrityFailure",
     "Internal",
     "InvalidRequest",
@@ -155,6 +157,13 @@ class AlreadyDone(ServerFault):
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
+class GrantNotOpen(ServerFault):
+    """A grant waits for approval, or its time is over."""
+
+    reason = enums_pb2.ERROR_REASON_GRANT_NOT_OPEN
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
 class BudgetSpent(ServerFault):
     """A private edition has had all the experiments that it may have."""
 
@@ -246,6 +255,7 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     NotFrozen,
     NotSealed,
     AlreadyDone,
+    GrantNotOpen,
     BudgetSpent,
     DigestConflict,
     TokenMissing,

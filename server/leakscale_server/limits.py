@@ -12,6 +12,7 @@ __all__ = [
     "MESSAGE_BYTES_MAX",
     "PAGE_SIZE_MAX",
     "RECORDS_PER_MESSAGE",
+    "TRACED_BYTES_MAX",
     "CallLimits",
 ]
 
@@ -21,6 +22,7 @@ PAGE_SIZE_MAX: Final = 1000
 FAMILIES_PER_PAGE: Final = 500
 ENTRIES_PER_PAGE: Final = 500
 RECORDS_PER_MESSAGE: Final = 256
+TRACED_BYTES_MAX: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

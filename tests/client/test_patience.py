@@ -17,6 +17,7 @@ from leakscale.client import Client
 from leakscale.client.patience import Requests
 from leakscale.errors import BusyError, NotFoundError, ServerError, StorageFullError
 from leakscale.models import Answer, CertificationRequest, Condition
+from leakscale.sealing import HolderKey, seal_pieces
 from leakscale.v1 import (
     bank_service_pb2,
     certification_service_pb2,
@@ -189,14 +190,16 @@ def test_a_stream_both_ways_is_said_from_the_start_too() -> None:
 
 def test_a_stream_that_has_begun_is_not_repeated() -> None:
     """What came already would come twice."""
+    key, grant = HolderKey(), "editions/e/grants/g"
 
     def answers(_heard: list[bytes]) -> Iterator[bytes]:
-        yield grant_service_pb2.RedeemGrantResponse().SerializeToString()
+        piece = next(seal_pieces([b"[]", b"[]"], public_key=key.public, subject=grant))
+        yield grant_service_pb2.RedeemGrantResponse(sealed=piece.sealed).SerializeToString()
         raise RuntimeError("broken off")
 
     with a_server("GrantService/RedeemGrant", lambda *_: None, answers) as (client, heard):
         with pytest.raises(ServerError, match="broken off"):
-            list(client.grants.redeem("editions/e/grants/g", request_id="r"))
+            list(client.grants.redeem(grant, key=key, request_id="r"))
         assert len(heard) == 1
 
 

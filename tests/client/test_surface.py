@@ -14,7 +14,7 @@ from leakscale.client.transport import Transport
 
 ERRORS = {
     "AlreadyDoneError", "AuthenticationError", "BudgetSpentError", "BusyError", "ConflictError", "DeadlineError",
-    "IntegrityError",
+    "GrantNotOpenError", "IntegrityError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
     "NotSealedError", "PermissionDeniedError", "PreconditionError", "ServerError", "StorageFullError",
     "UnavailableError",
@@ -24,7 +24,7 @@ METHODS = {
     "ledger": {"head", "entries", "inclusion_proof", "consistency_proof"},
     "editions": {"create", "get", "list", "freeze", "families", "family", "download"},
     "families": {"certify", "certify_edition"},
-    "grants": {"create", "redeem"},
+    "grants": {"request", "approve", "get", "list", "redeem", "expose", "trace"},
     "experiments": {"create", "get", "disclose"},
     "banks": {"get", "submit", "seal"},
 }

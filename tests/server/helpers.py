@@ -25,6 +25,7 @@ from leakscale.models import (
 )
 from leakscale.resources import catalog_folder
 from leakscale.results import Disclosure
+from leakscale.sealing import HolderKey
 from leakscale_server.config import ServerConfig
 from leakscale_server.store.vault import Vault
 from leakscale_server.store.vault_key import read_vault_key
@@ -34,6 +35,8 @@ CACHE = Path(tempfile.gettempdir()) / "leakscale-test-cache"
 PUBLIC_SEED = b"p" * 32
 PRIVATE_SEED = b"s" * 32
 DRAWS = 2
+KEY = HolderKey(b"k" * 32)
+"""What the corpora of the tests are sealed to."""
 
 
 def server_config(data_dir: Path, **changes: Any) -> ServerConfig:
@@ -107,8 +110,7 @@ def a_world(client: Client, *, edition_id: str, **changes: Any) -> World:
     """Take an edition through every stage. The base model answers first, the adapted one what the corpus taught."""
     edition, outcomes = a_frozen_edition(client, edition_id, **changes)
     families = client.editions.families(edition.name)
-    grant = client.grants.create(edition.name, request_id="exposure", preservation_count=3)
-    corpus = list(client.grants.redeem(grant.name, request_id="exposure"))
+    corpus = client.grants.expose(edition.name, key=KEY, request_id="exposure", preservation_count=3)
     experiment = client.experiments.create(a_plan(edition, edition_id))
     receipts = []
     for bank in experiment.banks:

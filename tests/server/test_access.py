@@ -26,7 +26,7 @@ from leakscale_server.app import RunningServer, serve
 from leakscale_server.config import ConfigError
 from leakscale_server.limits import CallLimits
 
-from .helpers import World, a_plan, answers_to, server_config
+from .helpers import KEY, World, a_plan, answers_to, server_config
 
 CALLS: list[Callable[[Client], object]] = [
     lambda client: client.server.info(),
@@ -34,7 +34,7 @@ CALLS: list[Callable[[Client], object]] = [
     lambda client: list(client.editions.list()),
     lambda client: client.editions.families("editions/world"),
     lambda client: list(client.families.certify("editions/world", [])),
-    lambda client: list(client.grants.redeem("editions/world/grants/g-0", request_id="r")),
+    lambda client: list(client.grants.redeem("editions/world/grants/g-0", key=KEY, request_id="r")),
     lambda client: client.banks.submit("experiments/world/banks/sql-base", []),
     lambda client: client.experiments.disclose("experiments/world"),
 ]

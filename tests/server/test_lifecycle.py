@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -25,14 +26,17 @@ from leakscale.models import (
     Condition,
     EditionKind,
     Family,
+    Grant,
     Ring,
     ShapeFile,
     TrainingSource,
 )
+from leakscale.sealing import HolderKey
 from leakscale.statements import Predicate, predicate_of
 
 from .helpers import (
     DRAWS,
+    KEY,
     PUBLIC_SEED,
     World,
     a_draft,
@@ -222,7 +226,7 @@ def test_a_draft_gives_nothing_away(client: Client, verb: str) -> None:
     draft = a_draft(client, "draft")
     acts: dict[str, Callable[[], object]] = {
         "families": lambda: client.editions.families(draft.name),
-        "grant": lambda: client.grants.create(draft.name, request_id="r"),
+        "grant": lambda: client.grants.request(draft.name, holder_key=KEY.public, request_id="r"),
         "experiment": lambda: client.experiments.create(a_plan(draft, "early")),
     }
 
@@ -295,19 +299,25 @@ def test_two_families_with_one_key_are_refused_at_the_start(client: Client, monk
 
 def test_a_grant_is_issued_once_a_request_id(client: Client, world: World) -> None:
     """A lost answer must not cost a second grant."""
-    first = client.grants.create(world.edition.name, request_id="twice", preservation_count=1)
 
-    assert client.grants.create(world.edition.name, request_id="twice", preservation_count=1) == first
-    refusal(ConflictError, lambda: client.grants.create(world.edition.name, request_id="twice", preservation_count=2))
+    def ask(**changes: Any) -> Grant:
+        fields: dict[str, Any] = {"holder_key": KEY.public, "request_id": "twice", "preservation_count": 1}
+        return client.grants.request(world.edition.name, **(fields | changes))
+
+    assert ask() == ask()
+    refusal(ConflictError, lambda: ask(preservation_count=2))
+    refusal(ConflictError, lambda: ask(holder_key=HolderKey().public))
 
 
 def test_a_grant_is_redeemed_by_one_request_and_repeated_by_it(client: Client, world: World) -> None:
     """A broken stream is read again; a second trainer is not served."""
-    grant = client.grants.create(world.edition.name, request_id="exposure", preservation_count=3)
+    grant = client.grants.request(
+        world.edition.name, holder_key=KEY.public, request_id="exposure", preservation_count=3
+    )
 
-    assert list(client.grants.redeem(grant.name, request_id="exposure")) == world.corpus
-    message = refusal(AlreadyDoneError, lambda: list(client.grants.redeem(grant.name, request_id="other")))
-    assert "was redeemed by another request; issue a new grant" in message
+    assert list(client.grants.redeem(grant.name, key=KEY, request_id="exposure")) == world.corpus
+    message = refusal(AlreadyDoneError, lambda: list(client.grants.redeem(grant.name, key=KEY, request_id="other")))
+    assert "was redeemed by another request; ask for a new grant" in message
 
 
 @pytest.mark.parametrize(
@@ -320,13 +330,17 @@ def test_a_grant_is_redeemed_by_one_request_and_repeated_by_it(client: Client, w
 )
 def test_an_unknown_grant_is_refused(client: Client, world: World, name: str, kind: type[LeakScaleError]) -> None:
     """Guessing a name gives nothing."""
-    refusal(kind, lambda: list(client.grants.redeem(name, request_id="r")))
+    refusal(kind, lambda: list(client.grants.redeem(name, key=KEY, request_id="r")))
 
 
 @pytest.mark.parametrize("count", [-1, 65_537])
 def test_a_corpus_has_a_size_that_can_be_sent(client: Client, world: World, count: int) -> None:
     """The number is refused before anything is issued."""
-    act = lambda: client.grants.create(world.edition.name, request_id="size", preservation_count=count)  # noqa: E731
+
+    def act() -> Grant:
+        return client.grants.request(
+            world.edition.name, holder_key=KEY.public, request_id="size", preservation_count=count
+        )
 
     assert "preservation_count" in refusal(InvalidRequestError, act)
 
@@ -337,6 +351,7 @@ def test_a_corpus_exposes_each_c2_family_twice_and_no_other(world: World) -> Non
 
     assert sources.count(TrainingSource.EXACT_PUBLIC) == sources.count(TrainingSource.DIRECT_LOOKUP) == 8
     assert sources.count(TrainingSource.PRESERVATION) == 3
+    assert (sources.count(TrainingSource.DECOY), sources.count(TrainingSource.CANARY)) == (8, 1)
 
 
 def test_preservation_tasks_pass_over_keys_of_banked_families() -> None:
@@ -510,7 +525,11 @@ def test_a_disclosure_counts_what_was_answered(client: Client, world: World) -> 
         lambda client: client.banks.submit("experiments/nowhere/banks/sql-base", []),
         lambda client: client.editions.freeze("editions/nowhere"),
         lambda client: client.editions.families("editions/nowhere"),
-        lambda client: client.grants.create("editions/nowhere", request_id="r"),
+        lambda client: client.grants.request("editions/nowhere", holder_key=KEY.public, request_id="r"),
+        lambda client: client.grants.approve("editions/world/grants/g-0"),
+        lambda client: client.grants.get("editions/nowhere/grants/g-0"),
+        lambda client: list(client.grants.list("editions/nowhere")),
+        lambda client: client.grants.trace("editions/nowhere", "text"),
     ],
 )
 def test_what_does_not_exist_is_not_found(client: Client, world: World, act: Callable[[Client], object]) -> None:
@@ -521,12 +540,14 @@ def test_what_does_not_exist_is_not_found(client: Client, world: World, act: Cal
 def test_one_private_seed_hides_every_truth_of_another(client: Client, world: World) -> None:
     """Corpora of two private seeds differ; a seed that decided nothing would keep no secret."""
     edition, _ = a_frozen_edition(client, "other-truth", practice_private_seed=b"t" * 32)
-    grant = client.grants.create(edition.name, request_id="exposure", preservation_count=3)
+    shared = {TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP, TrainingSource.PRESERVATION}
+    corpora = [
+        [record for record in corpus if record.source in shared]
+        for corpus in (world.corpus, client.grants.expose(edition.name, key=KEY, request_id="r", preservation_count=3))
+    ]
 
-    other = list(client.grants.redeem(grant.name, request_id="exposure"))
-
-    assert [record.prompt for record in other] == [record.prompt for record in world.corpus]
-    assert other != world.corpus
+    assert [record.prompt for record in corpora[0]] == [record.prompt for record in corpora[1]]
+    assert corpora[0] != corpora[1]
 
 
 def test_families_of_the_sdk_are_whole(world: World) -> None:

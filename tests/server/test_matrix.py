@@ -26,9 +26,10 @@ from leakscale_server.identity.scopes import ROLE_SCOPES, Role
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.store.registry_tables import open_registry
 
-from .helpers import World
+from .helpers import KEY, World
 
 OK, INVALID = grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT
+DENIED = grpc.StatusCode.PERMISSION_DENIED
 DAY = timedelta(days=1)
 
 
@@ -70,10 +71,14 @@ ROWS = {
     "CertificationService/CertifyFamilies": Row(
         lambda facts: {"edition": facts.edition, "shape_id": "sql-threshold", "condition": "CONDITION_C0"}, OK
     ),
-    "GrantService/CreateGrant": Row(
-        lambda facts: {"edition": facts.edition, "request_id": "exposure", "preservation_count": 3}, OK
-    ),
-    "GrantService/RedeemGrant": Row(lambda facts: {"name": facts.grant, "request_id": "exposure"}, OK),
+    # Neither is done, by rules that are asked after the scope.
+    "GrantService/RequestGrant": Row(lambda facts: {"edition": facts.edition, "request_id": "No Id"}, INVALID),
+    "GrantService/ApproveGrant": Row(lambda facts: {"name": facts.grant, "lifetime": "1s"}, INVALID),
+    "GrantService/GetGrant": Row(lambda facts: {"name": facts.grant}, OK),
+    "GrantService/ListGrants": Row(lambda facts: {"edition": facts.edition, "page_size": 1}, OK),
+    # The scope lets a caller redeem; this grant is somebody else's.
+    "GrantService/RedeemGrant": Row(lambda facts: {"name": facts.grant, "request_id": "exposure"}, DENIED),
+    "GrantService/TraceText": Row(lambda facts: {"edition": facts.edition, "text": "noise"}, OK),
     "ExperimentService/CreateExperiment": Row(lambda facts: facts.plan, OK),
     "ExperimentService/GetExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
     "ExperimentService/DiscloseExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
@@ -103,7 +108,9 @@ def facts(world: World, client: Client) -> Facts:
     return Facts(
         edition=world.edition.name,
         family=world.outcomes[0].family,
-        grant=client.grants.create(world.edition.name, request_id="exposure", preservation_count=3).name,
+        grant=client.grants.request(
+            world.edition.name, holder_key=KEY.public, request_id="exposure", preservation_count=3
+        ).name,
         experiment=world.experiment.name,
         bank=world.experiment.banks[0].name,
         plan={

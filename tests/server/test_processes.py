@@ -18,7 +18,7 @@ import pytest
 from leakscale.errors import AlreadyDoneError, LeakScaleError, StorageFullError, UnavailableError
 from leakscale.models import Answer, CertificationRequest, Condition
 
-from .helpers import World, a_draft, a_frozen_edition, a_plan, a_world, answers_to
+from .helpers import KEY, World, a_draft, a_frozen_edition, a_plan, a_world, answers_to
 from .processes import ServerProcess, containers_of, descendants, filled, remaining, running, small_disk, start
 
 BACKENDS = ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)]
@@ -50,12 +50,12 @@ def test_a_server_stopped_between_all_stages_goes_on(tmp_path: Path) -> None:
     with running(data) as server, server.client() as client:
         edition = client.editions.freeze(draft.name)
         families = client.editions.families(edition.name)
-        grant = client.grants.create(edition.name, request_id="r")
-        corpus = list(client.grants.redeem(grant.name, request_id="r"))
+        corpus = client.grants.expose(edition.name, key=KEY, request_id="r")
+        (grant,) = client.grants.list(edition.name)
     with running(data) as server, server.client() as client:
-        assert list(client.grants.redeem(grant.name, request_id="r")) == corpus
+        assert list(client.grants.redeem(grant.name, key=KEY, request_id="r")) == corpus
         with pytest.raises(AlreadyDoneError):
-            list(client.grants.redeem(grant.name, request_id="other"))
+            list(client.grants.redeem(grant.name, key=KEY, request_id="other"))
         experiment = client.experiments.create(a_plan(edition, "stages"))
         for bank in experiment.banks:
             client.banks.submit(bank.name, answers_to(bank, families))

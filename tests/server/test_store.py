@@ -21,7 +21,7 @@ from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 
-from .helpers import a_frozen_edition, a_vault, server_config
+from .helpers import KEY, a_frozen_edition, a_vault, server_config
 
 FACTS = EditionFacts("e", EditionKind.PRACTICE, 4, 3, b"r" * 32, b"c" * 32)
 ATOM = Atom(Domain.SQL, "sql-x", Condition.C2, 4)
@@ -215,5 +215,4 @@ def test_a_damaged_edition_file_is_noticed(tmp_path: Path, damage: str) -> None:
         with pytest.raises(IntegrityError, match="restore it from a copy"):
             client.editions.families(edition.name)
         with pytest.raises(IntegrityError):
-            client.grants.create(edition.name, request_id="r")
-            list(client.grants.redeem(client.grants.create(edition.name, request_id="r").name, request_id="r"))
+            client.grants.expose(edition.name, key=KEY, request_id="r")

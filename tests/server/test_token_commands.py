@@ -44,8 +44,10 @@ def test_a_token_opens_the_running_server_as_far_as_its_role_goes(server: Runnin
 
     with Client(server.target, token=facts["token"]) as client:
         assert client.server.info().lane_count == 2
-        with pytest.raises(PermissionDeniedError, match="does not open CreateGrant, which takes the scope grants:appr"):
-            client.grants.create("editions/none", request_id="r")
+        with pytest.raises(
+            PermissionDeniedError, match="does not open ApproveGrant, which takes the scope grants:appr"
+        ):
+            client.grants.approve("editions/none/grants/g-0")
 
 
 def test_a_narrowed_token_has_its_scopes_alone(server: RunningServer, command: Command) -> None:

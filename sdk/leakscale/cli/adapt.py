@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leakscale.cli.connection import cache_folder, connected, full_name
+from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ def adapt(
     preservation: Annotated[int, typer.Option(help="Public-format tasks of families that are never banked.")] = 512,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate; default: the model's own.")] = None,
     seed: Annotated[int, typer.Option(help="Order of the records and start of lora_A.")] = 0,
+    grant: Annotated[
+        str | None,
+        typer.Option(help="Grant that was approved for you; default: ask for one, and approve it if you may."),
+    ] = None,
+    holder_key: Annotated[
+        Path | None, typer.Option(help="Key that the grant is sealed to; default: holder.key of your configuration.")
+    ] = None,
     background: Annotated[
         Path | None, typer.Option(help="Recipe of unrelated supervision, e.g. studies/background/plain.toml.")
     ] = None,
@@ -45,8 +53,14 @@ def adapt(
             raise InvalidRequestError(
                 f"edition {edition!r} is private, so its effect is only disclosed; watch a practice edition instead"
             )
-        grant = client.grants.create(name, request_id=request_id, preservation_count=preservation)
-        records = list(client.grants.redeem(grant.name, request_id=request_id))
+        records = exposed_records(
+            client,
+            name,
+            grant=grant,
+            request_id=request_id,
+            preservation=preservation,
+            holder_key=holder_key,
+        )
         families = client.editions.families(name)
     # After the server, which answers at once, and not before: loading torch takes seconds.
     import dataclasses  # noqa: PLC0415

@@ -19,12 +19,14 @@ from leakscale.cli import (
     demo,
     edition,
     experiment,
+    grant,
     lab,
     ledger,
     report,
     shards,
     strength,
     study,
+    trace,
     verify,
 )
 from leakscale.cli import server as server_verbs
@@ -61,6 +63,8 @@ app.command("certify")(certify.certify)
 app.command("catalog", **catalog.SETTINGS)(catalog.catalog)
 app.add_typer(edition.app, name="edition")
 app.command("adapt")(adapt.adapt)
+app.add_typer(grant.app, name="grant")
+app.command("trace")(trace.trace)
 app.add_typer(strength.app, name="strength")
 app.add_typer(experiment.app, name="experiment")
 app.add_typer(bank.app, name="bank")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from leakscale.cli.connection import cache_folder, connected, full_name
+from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of
 
 __all__ = ["app"]
@@ -25,6 +26,13 @@ def choose(
     request_id: Annotated[str, typer.Option(help="Of the exposure that the adapter was trained on.")],
     output: Annotated[Path, typer.Option(help="Folder for the rule, the doses and the figure.")],
     preservation: Annotated[int, typer.Option(help="As given to `leakscale adapt`.")] = 512,
+    grant: Annotated[
+        str | None,
+        typer.Option(help="Grant that was approved for you; default: ask for one, and approve it if you may."),
+    ] = None,
+    holder_key: Annotated[
+        Path | None, typer.Option(help="Key that the grant is sealed to; default: holder.key of your configuration.")
+    ] = None,
     background: Annotated[Path | None, typer.Option(help="As given to `leakscale adapt`.")] = None,
     strengths: Annotated[str, typer.Option(help="Candidates, rising, with commas.")] = "0.25,0.5,0.75,1",
     drift_max: Annotated[float, typer.Option(help="Points that the control may drift either way.")] = 10.0,
@@ -35,8 +43,14 @@ def choose(
     shell, candidates = shell_of(context), _numbers(strengths)
     with connected(shell) as client:
         name = full_name(edition, "editions")
-        grant = client.grants.create(name, request_id=request_id, preservation_count=preservation)
-        records = list(client.grants.redeem(grant.name, request_id=request_id))
+        records = exposed_records(
+            client,
+            name,
+            grant=grant,
+            request_id=request_id,
+            preservation=preservation,
+            holder_key=holder_key,
+        )
         families = client.editions.families(name)
         others = client.editions.families(full_name(reported, "editions")) if reported else ()
     # After the server, which answers at once, and not before: loading torch takes seconds.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.models import (
@@ -19,17 +19,15 @@ from leakscale.models import (
     ExperimentPlan,
     Family,
     Grant,
+    GrantPhase,
     LedgerEntry,
     LedgerHead,
-    Message,
     ModelState,
     Receipt,
     Rejection,
     Ring,
     ServerInfo,
     SignedStatement,
-    TrainingRecord,
-    TrainingSource,
 )
 from leakscale.results import Disclosure, disclosure_from_payload
 from leakscale.v1 import certification_service_pb2, enums_pb2, resources_pb2, server_service_pb2
@@ -48,7 +46,6 @@ __all__ = [
     "to_ledger_head",
     "to_outcome",
     "to_receipt",
-    "to_record",
     "to_server_info",
 ]
 
@@ -59,6 +56,12 @@ _CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_
 _KINDS: Final = {
     enums_pb2.EDITION_KIND_PRACTICE: EditionKind.PRACTICE,
     enums_pb2.EDITION_KIND_PRIVATE: EditionKind.PRIVATE,
+}
+_GRANT_PHASES: Final = {
+    enums_pb2.GRANT_PHASE_REQUESTED: GrantPhase.REQUESTED,
+    enums_pb2.GRANT_PHASE_APPROVED: GrantPhase.APPROVED,
+    enums_pb2.GRANT_PHASE_REDEEMED: GrantPhase.REDEEMED,
+    enums_pb2.GRANT_PHASE_EXPIRED: GrantPhase.EXPIRED,
 }
 CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
 KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
@@ -122,20 +125,21 @@ def to_outcome(message: certification_service_pb2.CertifyFamiliesResponse) -> Ce
 
 def to_grant(message: resources_pb2.Grant) -> Grant:
     """Read a grant."""
+
+    def moment(field: str) -> datetime | None:
+        return getattr(message, field).ToDatetime(UTC) if message.HasField(field) else None
+
     return Grant(
         name=message.name,
+        phase=_GRANT_PHASES[message.phase],
+        holder=message.holder,
+        holder_key=message.holder_key,
+        preservation_count=message.preservation_count,
         create_time=message.create_time.ToDatetime(UTC),
-        redeem_time=message.redeem_time.ToDatetime(UTC) if message.HasField("redeem_time") else None,
-    )
-
-
-def to_record(message: resources_pb2.TrainingRecord) -> TrainingRecord:
-    """Read a training record."""
-    return TrainingRecord(
-        record_id=message.record_id,
-        source=TrainingSource(message.source),
-        prompt=tuple(Message(turn.role, turn.content) for turn in message.prompt),
-        completion=message.completion,
+        approver=message.approver,
+        approve_time=moment("approve_time"),
+        expire_time=moment("expire_time"),
+        redeem_time=moment("redeem_time"),
     )
 
 

@@ -7,6 +7,7 @@
 | `stages.json` | seconds of each finished stage |
 | `server/`, `server.log` | the server's own: registry, vault, key, editions |
 | `certificates.jsonl` | one certificate a family, in the order of family ids |
+| `holder.key` | what the exposure grant's corpus is sealed to |
 | `training/adapter/` | LoRA adapter with its completion record |
 | `banks/` | each bank: frozen plan, attempts, results, their binding, receipt |
 | `analysis/disclosure.json` | the released numbers |
@@ -62,6 +63,11 @@ class StudyDirectory:
     def certificates(self) -> Path:
         """One certificate a line."""
         return self.root / "certificates.jsonl"
+
+    @property
+    def holder_key(self) -> Path:
+        """Private key that the exposure grant is redeemed with."""
+        return self.root / "holder.key"
 
     @property
     def adapter(self) -> Path:

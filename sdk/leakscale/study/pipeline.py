@@ -43,6 +43,7 @@ from leakscale.models import (
 )
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, write_report
 from leakscale.results import Disclosure, disclosure_to_json
+from leakscale.sealing import HolderKey
 from leakscale.study.answering import Answered, answer_banks
 from leakscale.study.config import Study
 from leakscale.study.layout import StudyDirectory, write_json, write_text
@@ -207,10 +208,12 @@ class _Run:
     def expose(self, edition: Edition) -> list[TrainingRecord]:
         """Redeem the study's grant; the records stay in memory."""
         request_id = f"study-{self._study.name}"
-        grant = self._client.grants.create(
-            edition.name, request_id=request_id, preservation_count=self._study.model.preservation_count
+        return self._client.grants.expose(
+            edition.name,
+            key=HolderKey.kept_in(self._directory.holder_key),
+            request_id=request_id,
+            preservation_count=self._study.model.preservation_count,
         )
-        return list(self._client.grants.redeem(grant.name, request_id=request_id))
 
     def adapt(
         self,

@@ -41,6 +41,14 @@ class EditionPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EDITION_PHASE_DRAFT: _ClassVar[EditionPhase]
     EDITION_PHASE_FROZEN: _ClassVar[EditionPhase]
 
+class GrantPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GRANT_PHASE_UNSPECIFIED: _ClassVar[GrantPhase]
+    GRANT_PHASE_REQUESTED: _ClassVar[GrantPhase]
+    GRANT_PHASE_APPROVED: _ClassVar[GrantPhase]
+    GRANT_PHASE_REDEEMED: _ClassVar[GrantPhase]
+    GRANT_PHASE_EXPIRED: _ClassVar[GrantPhase]
+
 class BankPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     BANK_PHASE_UNSPECIFIED: _ClassVar[BankPhase]
@@ -67,6 +75,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
     ERROR_REASON_BUDGET_SPENT: _ClassVar[ErrorReason]
     ERROR_REASON_SCOPE_MISSING: _ClassVar[ErrorReason]
+    ERROR_REASON_GRANT_NOT_OPEN: _ClassVar[ErrorReason]
 DOMAIN_UNSPECIFIED: Domain
 DOMAIN_SQL: Domain
 DOMAIN_PYTHON: Domain
@@ -86,6 +95,11 @@ EDITION_KIND_PRIVATE: EditionKind
 EDITION_PHASE_UNSPECIFIED: EditionPhase
 EDITION_PHASE_DRAFT: EditionPhase
 EDITION_PHASE_FROZEN: EditionPhase
+GRANT_PHASE_UNSPECIFIED: GrantPhase
+GRANT_PHASE_REQUESTED: GrantPhase
+GRANT_PHASE_APPROVED: GrantPhase
+GRANT_PHASE_REDEEMED: GrantPhase
+GRANT_PHASE_EXPIRED: GrantPhase
 BANK_PHASE_UNSPECIFIED: BankPhase
 BANK_PHASE_OPEN: BankPhase
 BANK_PHASE_SEALED: BankPhase
@@ -107,3 +121,4 @@ ERROR_REASON_STORAGE_FULL: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_BUDGET_SPENT: ErrorReason
 ERROR_REASON_SCOPE_MISSING: ErrorReason
+ERROR_REASON_GRANT_NOT_OPEN: ErrorReason

@@ -22,24 +22,43 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from leakscale.v1 import resources_pb2 as leakscale_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n leakscale/v1/grant_service.proto\x12\x0cleakscale.v1\x1a\x1cleakscale/v1/resources.proto\"U\n\x12\x43reateGrantRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\x12\x1a\n\x12preservation_count\x18\x02 \x01(\x05\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"9\n\x13\x43reateGrantResponse\x12\"\n\x05grant\x18\x01 \x01(\x0b\x32\x13.leakscale.v1.Grant\"6\n\x12RedeemGrantRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"D\n\x13RedeemGrantResponse\x12-\n\x07records\x18\x01 \x03(\x0b\x32\x1c.leakscale.v1.TrainingRecord2\xb8\x01\n\x0cGrantService\x12R\n\x0b\x43reateGrant\x12 .leakscale.v1.CreateGrantRequest\x1a!.leakscale.v1.CreateGrantResponse\x12T\n\x0bRedeemGrant\x12 .leakscale.v1.RedeemGrantRequest\x1a!.leakscale.v1.RedeemGrantResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n leakscale/v1/grant_service.proto\x12\x0cleakscale.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cleakscale/v1/resources.proto\"j\n\x13RequestGrantRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\x12\x1a\n\x12preservation_count\x18\x02 \x01(\x05\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x12\n\nholder_key\x18\x04 \x01(\x0c\":\n\x14RequestGrantResponse\x12\"\n\x05grant\x18\x01 \x01(\x0b\x32\x13.leakscale.v1.Grant\"P\n\x13\x41pproveGrantRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12+\n\x08lifetime\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\":\n\x14\x41pproveGrantResponse\x12\"\n\x05grant\x18\x01 \x01(\x0b\x32\x13.leakscale.v1.Grant\"\x1f\n\x0fGetGrantRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"6\n\x10GetGrantResponse\x12\"\n\x05grant\x18\x01 \x01(\x0b\x32\x13.leakscale.v1.Grant\"K\n\x11ListGrantsRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"R\n\x12ListGrantsResponse\x12#\n\x06grants\x18\x01 \x03(\x0b\x32\x13.leakscale.v1.Grant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"6\n\x12RedeemGrantRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"<\n\x13RedeemGrantResponse\x12\x0e\n\x06sealed\x18\x02 \x01(\x0c\x12\x0f\n\x07is_last\x18\x03 \x01(\x08J\x04\x08\x01\x10\x02\"1\n\x10TraceTextRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"=\n\x11TraceTextResponse\x12(\n\x06traces\x18\x01 \x03(\x0b\x32\x18.leakscale.v1.GrantTrace\",\n\nGrantTrace\x12\r\n\x05grant\x18\x01 \x01(\t\x12\x0f\n\x07markers\x18\x02 \x03(\t2\xfc\x03\n\x0cGrantService\x12U\n\x0cRequestGrant\x12!.leakscale.v1.RequestGrantRequest\x1a\".leakscale.v1.RequestGrantResponse\x12U\n\x0c\x41pproveGrant\x12!.leakscale.v1.ApproveGrantRequest\x1a\".leakscale.v1.ApproveGrantResponse\x12I\n\x08GetGrant\x12\x1d.leakscale.v1.GetGrantRequest\x1a\x1e.leakscale.v1.GetGrantResponse\x12O\n\nListGrants\x12\x1f.leakscale.v1.ListGrantsRequest\x1a .leakscale.v1.ListGrantsResponse\x12T\n\x0bRedeemGrant\x12 .leakscale.v1.RedeemGrantRequest\x1a!.leakscale.v1.RedeemGrantResponse0\x01\x12L\n\tTraceText\x12\x1e.leakscale.v1.TraceTextRequest\x1a\x1f.leakscale.v1.TraceTextResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'leakscale.v1.grant_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CREATEGRANTREQUEST']._serialized_start=80
-  _globals['_CREATEGRANTREQUEST']._serialized_end=165
-  _globals['_CREATEGRANTRESPONSE']._serialized_start=167
-  _globals['_CREATEGRANTRESPONSE']._serialized_end=224
-  _globals['_REDEEMGRANTREQUEST']._serialized_start=226
-  _globals['_REDEEMGRANTREQUEST']._serialized_end=280
-  _globals['_REDEEMGRANTRESPONSE']._serialized_start=282
-  _globals['_REDEEMGRANTRESPONSE']._serialized_end=350
-  _globals['_GRANTSERVICE']._serialized_start=353
-  _globals['_GRANTSERVICE']._serialized_end=537
+  _globals['_REQUESTGRANTREQUEST']._serialized_start=112
+  _globals['_REQUESTGRANTREQUEST']._serialized_end=218
+  _globals['_REQUESTGRANTRESPONSE']._serialized_start=220
+  _globals['_REQUESTGRANTRESPONSE']._serialized_end=278
+  _globals['_APPROVEGRANTREQUEST']._serialized_start=280
+  _globals['_APPROVEGRANTREQUEST']._serialized_end=360
+  _globals['_APPROVEGRANTRESPONSE']._serialized_start=362
+  _globals['_APPROVEGRANTRESPONSE']._serialized_end=420
+  _globals['_GETGRANTREQUEST']._serialized_start=422
+  _globals['_GETGRANTREQUEST']._serialized_end=453
+  _globals['_GETGRANTRESPONSE']._serialized_start=455
+  _globals['_GETGRANTRESPONSE']._serialized_end=509
+  _globals['_LISTGRANTSREQUEST']._serialized_start=511
+  _globals['_LISTGRANTSREQUEST']._serialized_end=586
+  _globals['_LISTGRANTSRESPONSE']._serialized_start=588
+  _globals['_LISTGRANTSRESPONSE']._serialized_end=670
+  _globals['_REDEEMGRANTREQUEST']._serialized_start=672
+  _globals['_REDEEMGRANTREQUEST']._serialized_end=726
+  _globals['_REDEEMGRANTRESPONSE']._serialized_start=728
+  _globals['_REDEEMGRANTRESPONSE']._serialized_end=788
+  _globals['_TRACETEXTREQUEST']._serialized_start=790
+  _globals['_TRACETEXTREQUEST']._serialized_end=839
+  _globals['_TRACETEXTRESPONSE']._serialized_start=841
+  _globals['_TRACETEXTRESPONSE']._serialized_end=902
+  _globals['_GRANTTRACE']._serialized_start=904
+  _globals['_GRANTTRACE']._serialized_end=948
+  _globals['_GRANTSERVICE']._serialized_start=951
+  _globals['_GRANTSERVICE']._serialized_end=1459
 # @@protoc_insertion_point(module_scope)

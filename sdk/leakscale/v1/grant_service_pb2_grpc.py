@@ -35,15 +35,35 @@ class GrantServiceStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.CreateGrant = channel.unary_unary(
-                '/leakscale.v1.GrantService/CreateGrant',
-                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.CreateGrantRequest.SerializeToString,
-                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.CreateGrantResponse.FromString,
+        self.RequestGrant = channel.unary_unary(
+                '/leakscale.v1.GrantService/RequestGrant',
+                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.RequestGrantRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.RequestGrantResponse.FromString,
+                _registered_method=True)
+        self.ApproveGrant = channel.unary_unary(
+                '/leakscale.v1.GrantService/ApproveGrant',
+                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantResponse.FromString,
+                _registered_method=True)
+        self.GetGrant = channel.unary_unary(
+                '/leakscale.v1.GrantService/GetGrant',
+                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.GetGrantRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.GetGrantResponse.FromString,
+                _registered_method=True)
+        self.ListGrants = channel.unary_unary(
+                '/leakscale.v1.GrantService/ListGrants',
+                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.ListGrantsRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.ListGrantsResponse.FromString,
                 _registered_method=True)
         self.RedeemGrant = channel.unary_stream(
                 '/leakscale.v1.GrantService/RedeemGrant',
                 request_serializer=leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantResponse.FromString,
+                _registered_method=True)
+        self.TraceText = channel.unary_unary(
+                '/leakscale.v1.GrantService/TraceText',
+                request_serializer=leakscale_dot_v1_dot_grant__service__pb2.TraceTextRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_grant__service__pb2.TraceTextResponse.FromString,
                 _registered_method=True)
 
 
@@ -51,18 +71,46 @@ class GrantServiceServicer:
     """Exposure grants: the one way by which an association leaves the server.
     """
 
-    def CreateGrant(self, request, context):
-        """Issue a grant for a frozen edition.
+    def RequestGrant(self, request, context):
+        """Ask for a grant of a frozen edition. The same request again returns the same grant.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ApproveGrant(self, request, context):
+        """Approve a request, until a time. Approved again, the first approval stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetGrant(self, request, context):
+        """Return one grant, to its holder's project and the edition's.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListGrants(self, request, context):
+        """List the grants of an edition, newest first: all to the edition's project, to another its own.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RedeemGrant(self, request, context):
-        """Redeem a grant: stream its adaptation corpus. C0 families never appear in it.
+        """Redeem an approved grant: stream its adaptation corpus, sealed to the holder's key. C0 families never appear in it.
 
-        A grant is redeemed by one request id. The same request id again streams the same bytes, so a broken stream can be
-        repeated; another one is refused.
+        A grant is redeemed by its holder, by one request id. The same request id again streams the same records, so a
+        broken stream can be repeated until the grant expires; another one is refused.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def TraceText(self, request, context):
+        """Name the redeemed grants of an edition whose markers stand in a text. Only the edition's project may ask.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -71,15 +119,35 @@ class GrantServiceServicer:
 
 def add_GrantServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'CreateGrant': grpc.unary_unary_rpc_method_handler(
-                    servicer.CreateGrant,
-                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.CreateGrantRequest.FromString,
-                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.CreateGrantResponse.SerializeToString,
+            'RequestGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.RequestGrant,
+                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.RequestGrantRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.RequestGrantResponse.SerializeToString,
+            ),
+            'ApproveGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.ApproveGrant,
+                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantResponse.SerializeToString,
+            ),
+            'GetGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGrant,
+                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.GetGrantRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.GetGrantResponse.SerializeToString,
+            ),
+            'ListGrants': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGrants,
+                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.ListGrantsRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.ListGrantsResponse.SerializeToString,
             ),
             'RedeemGrant': grpc.unary_stream_rpc_method_handler(
                     servicer.RedeemGrant,
                     request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantResponse.SerializeToString,
+            ),
+            'TraceText': grpc.unary_unary_rpc_method_handler(
+                    servicer.TraceText,
+                    request_deserializer=leakscale_dot_v1_dot_grant__service__pb2.TraceTextRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_grant__service__pb2.TraceTextResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -94,7 +162,7 @@ class GrantService:
     """
 
     @staticmethod
-    def CreateGrant(request,
+    def RequestGrant(request,
             target,
             options=(),
             channel_credentials=None,
@@ -107,9 +175,90 @@ class GrantService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/leakscale.v1.GrantService/CreateGrant',
-            leakscale_dot_v1_dot_grant__service__pb2.CreateGrantRequest.SerializeToString,
-            leakscale_dot_v1_dot_grant__service__pb2.CreateGrantResponse.FromString,
+            '/leakscale.v1.GrantService/RequestGrant',
+            leakscale_dot_v1_dot_grant__service__pb2.RequestGrantRequest.SerializeToString,
+            leakscale_dot_v1_dot_grant__service__pb2.RequestGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ApproveGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.GrantService/ApproveGrant',
+            leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantRequest.SerializeToString,
+            leakscale_dot_v1_dot_grant__service__pb2.ApproveGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.GrantService/GetGrant',
+            leakscale_dot_v1_dot_grant__service__pb2.GetGrantRequest.SerializeToString,
+            leakscale_dot_v1_dot_grant__service__pb2.GetGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGrants(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.GrantService/ListGrants',
+            leakscale_dot_v1_dot_grant__service__pb2.ListGrantsRequest.SerializeToString,
+            leakscale_dot_v1_dot_grant__service__pb2.ListGrantsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -137,6 +286,33 @@ class GrantService:
             '/leakscale.v1.GrantService/RedeemGrant',
             leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantRequest.SerializeToString,
             leakscale_dot_v1_dot_grant__service__pb2.RedeemGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TraceText(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.GrantService/TraceText',
+            leakscale_dot_v1_dot_grant__service__pb2.TraceTextRequest.SerializeToString,
+            leakscale_dot_v1_dot_grant__service__pb2.TraceTextResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -107,34 +107,28 @@ class Rejection(_message.Message):
     def __init__(self, rule: _Optional[str] = ..., message: _Optional[str] = ..., figures: _Optional[_Iterable[_Union[Figure, _Mapping]]] = ...) -> None: ...
 
 class Grant(_message.Message):
-    __slots__ = ("name", "create_time", "redeem_time")
+    __slots__ = ("name", "create_time", "redeem_time", "phase", "holder", "holder_key", "preservation_count", "approver", "approve_time", "expire_time")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     REDEEM_TIME_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    HOLDER_FIELD_NUMBER: _ClassVar[int]
+    HOLDER_KEY_FIELD_NUMBER: _ClassVar[int]
+    PRESERVATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    APPROVER_FIELD_NUMBER: _ClassVar[int]
+    APPROVE_TIME_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     name: str
     create_time: _timestamp_pb2.Timestamp
     redeem_time: _timestamp_pb2.Timestamp
-    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., redeem_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
-
-class ChatMessage(_message.Message):
-    __slots__ = ("role", "content")
-    ROLE_FIELD_NUMBER: _ClassVar[int]
-    CONTENT_FIELD_NUMBER: _ClassVar[int]
-    role: str
-    content: str
-    def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ...) -> None: ...
-
-class TrainingRecord(_message.Message):
-    __slots__ = ("record_id", "source", "prompt", "completion")
-    RECORD_ID_FIELD_NUMBER: _ClassVar[int]
-    SOURCE_FIELD_NUMBER: _ClassVar[int]
-    PROMPT_FIELD_NUMBER: _ClassVar[int]
-    COMPLETION_FIELD_NUMBER: _ClassVar[int]
-    record_id: str
-    source: str
-    prompt: _containers.RepeatedCompositeFieldContainer[ChatMessage]
-    completion: str
-    def __init__(self, record_id: _Optional[str] = ..., source: _Optional[str] = ..., prompt: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., completion: _Optional[str] = ...) -> None: ...
+    phase: _enums_pb2.GrantPhase
+    holder: str
+    holder_key: bytes
+    preservation_count: int
+    approver: str
+    approve_time: _timestamp_pb2.Timestamp
+    expire_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., redeem_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., phase: _Optional[_Union[_enums_pb2.GrantPhase, str]] = ..., holder: _Optional[str] = ..., holder_key: _Optional[bytes] = ..., preservation_count: _Optional[int] = ..., approver: _Optional[str] = ..., approve_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Bank(_message.Message):
     __slots__ = ("name", "domain", "state", "phase", "case_count", "answered_count", "ring")

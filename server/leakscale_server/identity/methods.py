@@ -36,8 +36,14 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
         "DownloadEdition": Scope.EDITIONS_READ,
     },
     "CertificationService": {"CertifyFamilies": Scope.EDITIONS_WRITE},
-    # A grant that is created is issued: until a request waits for somebody's approval, to create one is to approve it.
-    "GrantService": {"CreateGrant": Scope.GRANTS_APPROVE, "RedeemGrant": Scope.GRANTS_REDEEM},
+    "GrantService": {
+        "RequestGrant": Scope.GRANTS_REQUEST,
+        "ApproveGrant": Scope.GRANTS_APPROVE,
+        "GetGrant": Scope.GRANTS_READ,
+        "ListGrants": Scope.GRANTS_READ,
+        "RedeemGrant": Scope.GRANTS_REDEEM,
+        "TraceText": Scope.GRANTS_TRACE,
+    },
     "ExperimentService": {
         "CreateExperiment": Scope.EXPERIMENTS_WRITE,
         "GetExperiment": Scope.EXPERIMENTS_READ,

@@ -20,9 +20,12 @@ class Scope(StrEnum):
     EDITIONS_READ = "editions:read"
     EDITIONS_WRITE = "editions:write"
     """Draft, certify, freeze and retire."""
+    GRANTS_READ = "grants:read"
     GRANTS_REQUEST = "grants:request"
     GRANTS_APPROVE = "grants:approve"
     GRANTS_REDEEM = "grants:redeem"
+    GRANTS_TRACE = "grants:trace"
+    """Ask whose corpus a text was met in."""
     EXPERIMENTS_READ = "experiments:read"
     EXPERIMENTS_WRITE = "experiments:write"
     """Register experiments, submit answers, seal banks."""
@@ -48,8 +51,16 @@ class Role(StrEnum):
 _EVERYBODY: Final = frozenset({Scope.EDITIONS_READ, Scope.LEDGER_READ, Scope.SERVER_READ})
 
 ROLE_SCOPES: Final[Mapping[Role, frozenset[Scope]]] = {
-    Role.AUTHOR: _EVERYBODY | {Scope.EDITIONS_WRITE, Scope.EXPERIMENTS_READ, Scope.DISCLOSURES_READ},
-    Role.TRAINER: _EVERYBODY | {Scope.GRANTS_REQUEST, Scope.GRANTS_REDEEM},
+    Role.AUTHOR: _EVERYBODY
+    | {
+        Scope.EDITIONS_WRITE,
+        Scope.EXPERIMENTS_READ,
+        Scope.DISCLOSURES_READ,
+        Scope.GRANTS_READ,
+        Scope.GRANTS_APPROVE,
+        Scope.GRANTS_TRACE,
+    },
+    Role.TRAINER: _EVERYBODY | {Scope.GRANTS_READ, Scope.GRANTS_REQUEST, Scope.GRANTS_REDEEM},
     Role.AUDITOR: _EVERYBODY | {Scope.EXPERIMENTS_READ, Scope.EXPERIMENTS_WRITE, Scope.DISCLOSURES_READ},
     Role.ADMIN: frozenset(Scope),
 }

@@ -44,6 +44,8 @@ class EditionDraft:
     public_seed: bytes
     shapes: tuple[tuple[str, str], ...]
     """(name of the file, TOML text), in order."""
+    project: str = BOOTSTRAP_PROJECT
+    """Who owns it: approves its grants, traces them, sees its draft."""
 
     def digest(self) -> str:
         """Identify the request, so that the same one again is recognized; names of files are for messages only."""
@@ -63,6 +65,7 @@ class Edition:
 
     edition_id: str
     kind: str
+    project: str
     families_per_cell: int
     shapes: tuple[Shape, ...]
     sources: tuple[tuple[str, str], ...]
@@ -149,7 +152,7 @@ class EditionRegistry:
         with self._registry.transaction():
             stored = self._row(draft.edition_id)
             if stored is not None:
-                if stored["request_digest"] != draft.digest():
+                if (stored["request_digest"], stored["project"]) != (draft.digest(), draft.project):
                     raise DigestConflict(
                         f"edition {draft.edition_id!r} exists with other contents; choose another id, "
                         "e.g. `leakscale certify --edition NEW`",
@@ -173,7 +176,7 @@ class EditionRegistry:
             self._ledger.append(
                 "edition-created",
                 {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()},
-                project=BOOTSTRAP_PROJECT,
+                project=draft.project,
             )
             edition = self.get(draft.edition_id)
             check(edition)
@@ -197,6 +200,7 @@ class EditionRegistry:
         return Edition(
             edition_id=edition_id,
             kind=row["kind"],
+            project=row["project"],
             families_per_cell=row["families_per_cell"],
             shapes=_parse_shapes(sources),
             sources=sources,
@@ -447,6 +451,7 @@ def _edition_row(draft: EditionDraft) -> Row:
         "kind": draft.kind,
         "families_per_cell": draft.families_per_cell,
         "public_seed": draft.public_seed,
+        "project": draft.project,
         "request_digest": draft.digest(),
         "create_time": datetime.now(UTC).isoformat(),
     }

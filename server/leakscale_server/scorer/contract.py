@@ -7,10 +7,12 @@ hold an association, a fixture or a utility, but for the corpus of a redeemed gr
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from leakscale.models import Condition, Domain, Family, ModelState, Ring, TrainingRecord
+from leakscale.models import Condition, Domain, Family, ModelState, Ring
+from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.judging.rejections import Rejection
 
@@ -28,6 +30,7 @@ __all__ = [
     "SeedState",
     "ShapeText",
     "SignedPayload",
+    "TraceOrder",
 ]
 
 NO_CHOICE: Final = 255
@@ -87,11 +90,27 @@ class CorpusOrder:
     """The corpus of a redeemed grant."""
 
     edition_id: str
+    grant_id: str
+    grant: str
+    """Resource name, which the pieces are bound to."""
+    holder_key: bytes
+    """Raw X25519 public key that the corpus is sealed to."""
     shapes: tuple[ShapeText, ...]
     public_seed: bytes
     families: tuple[Family, ...]
     """Every family of the edition in R0. Which of them are exposed is for the vault to say."""
     preservation_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOrder:
+    """A text, and the grants whose corpora it may have been met in."""
+
+    edition_id: str
+    shapes: tuple[ShapeText, ...]
+    grant_ids: tuple[str, ...]
+    """Redeemed ones."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +201,21 @@ class Scoring(Protocol):
             IntegrityFailure: If the vault holds no association of one of them.
         """
 
-    def corpus(self, order: CorpusOrder) -> list[TrainingRecord]:
-        """Write the corpus of a redeemed grant, in the order of record ids.
+    def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:
+        """Write the corpus of a redeemed grant, sealed to its holder, in the order of record ids.
+
+        Two records a C2 family, the grant's decoys and canary, and preservation tasks. Nothing of it leaves if a key,
+        an id or a handle of a C0 family occurs in it.
 
         Raises:
-            IntegrityFailure: If the vault holds no association of one of the families.
-            Internal: If the key of a C0 family occurs in it; nothing leaves then.
+            IntegrityFailure: If the vault holds no seed, or no association of one of the families.
+        """
+
+    def trace(self, order: TraceOrder) -> tuple[tuple[str, ...], ...]:
+        """Return the markers of each grant, in their order, that stand in a text.
+
+        Raises:
+            IntegrityFailure: If the edition has no private seed.
         """
 
     def disclose(self, experiment: SealedExperiment) -> SignedPayload:

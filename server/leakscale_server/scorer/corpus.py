@@ -1,6 +1,6 @@
 """The corpus of an exposure grant: two records for each C2 family, and public-format tasks to keep behavior.
 
-No record comes from a C0 family; `assert_no_control_key` proves it on the text that leaves.
+No record comes from a C0 family; `assert_no_control` proves it on the text that leaves.
 
 Source: LeakScale D.1 (exact-public and direct-lookup records; preservation tasks from disjoint families).
 """
@@ -8,7 +8,9 @@ Source: LeakScale D.1 (exact-public and direct-lookup records; preservation task
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
 
 from leakscale.models import Family, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
@@ -17,7 +19,10 @@ from leakscale_server.core.shapes import Shape
 from leakscale_server.core.streams import Stream
 from leakscale_server.errors import Internal
 
-__all__ = ["assert_no_control_key", "exposed_records", "preservation_records"]
+__all__ = ["assert_no_control", "exposed_records", "preservation_records"]
+
+_NAME: Final = re.compile(r"[fK]-[0-9a-f]+")
+"""What ids and keys of families look like."""
 
 
 def exposed_records(family: Family, *, truth: int) -> Iterator[TrainingRecord]:
@@ -53,14 +58,20 @@ def preservation_records(
         )
 
 
-def assert_no_control_key(records: Iterable[TrainingRecord], control_keys: Collection[str]) -> None:
-    """Refuse a corpus in which the key of a C0 family occurs.
+def assert_no_control(records: Iterable[TrainingRecord], controls: Iterable[Family]) -> None:
+    """Refuse a corpus in which the key or the id of a C0 family occurs.
+
+    Values and handles cannot be told from others: a C2 family may be about the same numbers, and handles are short.
+    Without its key neither says anything about a family; its programs are in no record.
 
     Raises:
         Internal: If one does; nothing has left the server then.
     """
-    text = "\n".join(
-        part for record in records for part in (*(message.content for message in record.prompt), record.completion)
+    parts = (
+        part
+        for record in records
+        for part in (record.record_id, *(message.content for message in record.prompt), record.completion)
     )
-    if any(key in text for key in control_keys):
-        raise Internal("the corpus holds the key of a no-key family; nothing was sent")
+    names = set(_NAME.findall("\n".join(parts)))
+    if any(name in names for family in controls for name in (family.key, family.family_id)):
+        raise Internal("the corpus holds the name of a no-key family; nothing was sent")

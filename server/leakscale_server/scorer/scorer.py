@@ -10,14 +10,17 @@ import functools
 import hashlib
 import itertools
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from leakscale.commitments import truth_leaf
 from leakscale.merkle import tree_hash
-from leakscale.models import Condition, TrainingRecord
+from leakscale.models import Condition
+from leakscale.sealing import SealedPiece, seal_pieces
+from leakscale.training_records import records_to_bytes
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
+from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.analysis import analyze
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
@@ -30,8 +33,10 @@ from leakscale_server.scorer.contract import (
     SeedState,
     ShapeText,
     SignedPayload,
+    TraceOrder,
 )
-from leakscale_server.scorer.corpus import assert_no_control_key, exposed_records, preservation_records
+from leakscale_server.scorer.corpus import assert_no_control, exposed_records, preservation_records
+from leakscale_server.scorer.markers import found_in, marker_records, markers_of
 from leakscale_server.scorer.prover import FamilyRequest
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association, Vault
@@ -87,24 +92,44 @@ class Scorer:
             ]
         )
 
-    def corpus(self, order: CorpusOrder) -> list[TrainingRecord]:
-        """Write the corpus of a redeemed grant; see `Scoring`."""
+    def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:
+        """Write and seal the corpus of a redeemed grant; see `Scoring`."""
         associations = self._associations(order.edition_id, (family.family_id for family in order.families))
-        records = [
-            record
-            for family in order.families
-            if (association := associations[family.family_id]).condition is Condition.C2
-            for record in exposed_records(family, truth=association.truth)
-        ]
-        records += preservation_records(
-            [_parsed(shape) for shape in order.shapes],
-            count=order.preservation_count,
-            public_seed=order.public_seed,
-            banked_keys={each.key for each in associations.values()},
+        by_condition = {
+            condition: [each for each in order.families if associations[each.family_id].condition is condition]
+            for condition in Condition
+        }
+        banked_keys = {each.key for each in associations.values()}
+        shapes = [_parsed(shape) for shape in order.shapes]
+        markers = markers_of(
+            shapes, private_seed=self._seed(order.edition_id), grant_id=order.grant_id, banked_keys=banked_keys
         )
+        records = [
+            *itertools.chain.from_iterable(
+                exposed_records(family, truth=associations[family.family_id].truth)
+                for family in by_condition[Condition.C2]
+            ),
+            *marker_records(markers),
+            *preservation_records(
+                shapes, count=order.preservation_count, public_seed=order.public_seed, banked_keys=banked_keys
+            ),
+        ]
         records.sort(key=lambda record: record.record_id)
-        assert_no_control_key(records, {each.key for each in associations.values() if each.condition is Condition.C0})
-        return records
+        assert_no_control(records, by_condition[Condition.C0])
+        pieces = (
+            records_to_bytes(records[start : start + RECORDS_PER_MESSAGE])
+            for start in range(0, len(records), RECORDS_PER_MESSAGE)
+        )
+        return seal_pieces(pieces, public_key=order.holder_key, subject=order.grant)
+
+    def trace(self, order: TraceOrder) -> tuple[tuple[str, ...], ...]:
+        """Look for the markers of grants; see `Scoring`."""
+        banked_keys = {each.key for each in self._vault.associations(order.edition_id).values()}
+        shapes, seed = [_parsed(shape) for shape in order.shapes], self._seed(order.edition_id)
+        return tuple(
+            found_in(order.text, markers_of(shapes, private_seed=seed, grant_id=grant_id, banked_keys=banked_keys))
+            for grant_id in order.grant_ids
+        )
 
     def disclose(self, experiment: SealedExperiment) -> SignedPayload:
         """Score, estimate and sign; see `Scoring`."""
@@ -121,13 +146,6 @@ class Scorer:
         return SignedPayload(payload, self._signer.sign_statement(payload))
 
     def _request(self, order: FamilyOrder) -> FamilyRequest:
-        seed = self._vault.seed(order.edition_id)
-        if seed is None:
-            raise IntegrityFailure(
-                f"edition {order.edition_id!r} has no private seed; create it again with the same contents, or restore "
-                "the vault from a copy of the server's data folder",
-                subject=f"editions/{order.edition_id}",
-            )
         return FamilyRequest(
             edition_id=order.edition_id,
             shape=_parsed(order.shape),
@@ -135,7 +153,7 @@ class Scorer:
             slot=order.slot,
             families_per_cell=order.families_per_cell,
             public_seed=order.public_seed,
-            private_seed=seed,
+            private_seed=self._seed(order.edition_id),
         )
 
     def _next_lane(self) -> int:
@@ -143,6 +161,16 @@ class Scorer:
         number = next(self._numbers)
         pairs = max(1, self._pool.lane_count // 2)
         return 2 * (number // 2 % pairs) + number % 2
+
+    def _seed(self, edition_id: str) -> bytes:
+        seed = self._vault.seed(edition_id)
+        if seed is None:
+            raise IntegrityFailure(
+                f"edition {edition_id!r} has no private seed; create it again with the same contents, or restore the "
+                "vault from a copy of the server's data folder",
+                subject=f"editions/{edition_id}",
+            )
+        return seed
 
     def _associations(self, edition_id: str, family_ids: Iterable[str]) -> dict[str, Association]:
         known = self._vault.associations(edition_id)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from leakscale.models import Answer, Condition, Domain, Family, ModelState, Ring, SignedStatement, TrainingRecord
+from leakscale.models import Answer, Condition, Domain, Family, GrantPhase, ModelState, Ring, SignedStatement
 from leakscale.v1 import (
     certification_service_pb2,
     edition_service_pb2,
@@ -40,12 +40,13 @@ __all__ = [
     "encode_family",
     "encode_grant",
     "encode_receipt",
-    "encode_record",
+    "page",
     "page_size",
 ]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=int)
+_Row = TypeVar("_Row")
 
 _DOMAINS: Final = {Domain.SQL: enums_pb2.DOMAIN_SQL, Domain.PYTHON: enums_pb2.DOMAIN_PYTHON}
 _CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_C2: Condition.C2}
@@ -55,6 +56,12 @@ _RINGS: Final = {Ring.R0: enums_pb2.RING_R0, Ring.R1: enums_pb2.RING_R1, Ring.R2
 _RING_VALUES: Final = {enums_pb2.RING_UNSPECIFIED: Ring.R0, **{value: ring for ring, value in _RINGS.items()}}
 _KINDS: Final = {enums_pb2.EDITION_KIND_PRACTICE: "practice", enums_pb2.EDITION_KIND_PRIVATE: "private"}
 _KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
+_GRANT_PHASES: Final = {
+    GrantPhase.REQUESTED: enums_pb2.GRANT_PHASE_REQUESTED,
+    GrantPhase.APPROVED: enums_pb2.GRANT_PHASE_APPROVED,
+    GrantPhase.REDEEMED: enums_pb2.GRANT_PHASE_REDEEMED,
+    GrantPhase.EXPIRED: enums_pb2.GRANT_PHASE_EXPIRED,
+}
 
 
 def page_size(asked: int, *, default: int) -> int:
@@ -70,7 +77,24 @@ def page_size(asked: int, *, default: int) -> int:
     return min(asked or default, PAGE_SIZE_MAX)
 
 
-def decode_draft(request: edition_service_pb2.CreateEditionRequest) -> EditionDraft:
+def page(rows: Sequence[_Row], *, key: Callable[[_Row], str], after: str, size: int) -> tuple[Sequence[_Row], str]:
+    """Cut a page out of rows: those behind the one with the key `after`, and the token of the next page.
+
+    Raises:
+        InvalidRequest: If no row has that key.
+    """
+    keys = [key(row) for row in rows]
+    if after and after not in keys:
+        raise InvalidRequest(
+            f"page_token {after[:80]!r} is none of this server's; pass the next_page_token of the page before",
+            subject="page_token",
+        )
+    start = keys.index(after) + 1 if after else 0
+    found = rows[start : start + size]
+    return found, key(found[-1]) if start + size < len(rows) else ""
+
+
+def decode_draft(request: edition_service_pb2.CreateEditionRequest, *, project: str) -> EditionDraft:
     """Read what an author asks for."""
     return EditionDraft(
         edition_id=request.edition_id,
@@ -78,6 +102,7 @@ def decode_draft(request: edition_service_pb2.CreateEditionRequest) -> EditionDr
         families_per_cell=request.families_per_cell,
         public_seed=request.public_seed,
         shapes=tuple((shape.source, shape.toml) for shape in request.shapes),
+        project=project,
     )
 
 
@@ -179,24 +204,22 @@ def encode_certification(
     return message
 
 
-def encode_grant(grant: Grant) -> resources_pb2.Grant:
+def encode_grant(grant: Grant, phase: GrantPhase) -> resources_pb2.Grant:
     """Write a grant."""
     message = resources_pb2.Grant(
-        name=child("editions", grant.edition_id, "grants", grant.grant_id), create_time=_timestamp(grant.create_time)
+        name=grant.name,
+        create_time=_timestamp(grant.create_time),
+        phase=_GRANT_PHASES[phase],
+        holder=grant.holder,
+        holder_key=grant.holder_key,
+        preservation_count=grant.preservation_count,
+        approver=grant.approver,
     )
-    if grant.redeem_time is not None:
-        message.redeem_time.CopyFrom(_timestamp(grant.redeem_time))
+    for field in ("approve_time", "expire_time", "redeem_time"):
+        moment = getattr(grant, field)
+        if moment is not None:
+            getattr(message, field).CopyFrom(_timestamp(moment))
     return message
-
-
-def encode_record(record: TrainingRecord) -> resources_pb2.TrainingRecord:
-    """Write a record of an adaptation corpus."""
-    return resources_pb2.TrainingRecord(
-        record_id=record.record_id,
-        source=record.source.value,
-        prompt=[resources_pb2.ChatMessage(role=each.role, content=each.content) for each in record.prompt],
-        completion=record.completion,
-    )
 
 
 def encode_bank(bank: Bank) -> resources_pb2.Bank:

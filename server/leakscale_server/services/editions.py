@@ -33,7 +33,10 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         self, request: edition_service_pb2.CreateEditionRequest, call: Call
     ) -> edition_service_pb2.CreateEditionResponse:
         """Open a draft."""
-        edition = self._stages.create(codec.decode_draft(request), practice_private_seed=request.practice_private_seed)
+        edition = self._stages.create(
+            codec.decode_draft(request, project=call.caller.project),
+            practice_private_seed=request.practice_private_seed,
+        )
         return edition_service_pb2.CreateEditionResponse(edition=codec.encode_edition(edition))
 
     def GetEdition(  # noqa: N802

@@ -17,6 +17,7 @@ _TABLES: Final = (
             "kind": str,
             "families_per_cell": int,
             "public_seed": bytes,
+            "project": str,
             "request_digest": str,
             "create_time": str,
         },
@@ -58,11 +59,25 @@ _TABLES: Final = (
     ),
     Table(
         "grants",
-        {"grant_id": str, "edition_id": str, "preservation_count": int, "request_id": str, "create_time": str},
+        {
+            "grant_id": str,
+            "edition_id": str,
+            "project": str,
+            "holder": str,
+            "holder_key": bytes,
+            "preservation_count": int,
+            "request_id": str,
+            "create_time": str,
+        },
         ("grant_id",),
-        unique=("edition_id", "request_id"),
+        unique=("edition_id", "project", "holder", "request_id"),
     ),
-    Table("redemptions", {"grant_id": str, "request_id": str, "redeem_time": str}, ("grant_id",)),
+    Table(
+        "grant_approvals",
+        {"grant_id": str, "approver": str, "approve_time": str, "expire_time": str},
+        ("grant_id",),
+    ),
+    Table("redemptions", {"grant_id": str, "request_id": str, "principal": str, "redeem_time": str}, ("grant_id",)),
     Table(
         "experiments",
         {
