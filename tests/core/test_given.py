@@ -12,6 +12,7 @@ import pytest
 from leakscale.models import Condition, Ring
 from leakscale_sandbox.canonical_reader import decode_value
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
+from leakscale_server.core.building.given import read_given
 from leakscale_server.core.building.sql_script import ScriptError, read_inserts
 from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
@@ -415,6 +416,31 @@ def test_a_dump_of_sqlite_is_read() -> None:
     assert (first.table, second.table) == ("orders", "orders")
     assert [list(map(str, row.values)) for row in first.rows] == [["1", "it's; -- not", "2.5"]]
     assert second.rows[0].values[1] is None
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        "CREATE TABLE orders (amount REAL, label TEXT, id INTEGER)",
+        'create temp table if not exists main."orders"(`amount` NUMERIC(4, 2) DEFAULT (1), [label], id);',
+        "CREATE TABLE orders (amount, label /* of, all */, id, CHECK (id > 0), PRIMARY KEY (id, label))",
+    ],
+)
+def test_rows_without_names_come_in_the_order_of_their_own_create_table(create: str) -> None:
+    """Read in the shape's order, two columns of one type would change places without a word."""
+    rows = "INSERT INTO orders VALUES (2.5, 'x', 7);"
+    shape = parse_shape(changed(sql_shape(), sql_fixture(0), f'sql = """{create};\n{rows}"""'), source="one.toml")
+
+    assert read_given(shape, shape.fixtures[0]) == {"orders": [(7, "x", 2.5)]}
+
+
+def test_a_create_table_with_other_columns_is_refused() -> None:
+    """Its rows are not those of the shape, whatever their number."""
+    script = "CREATE TABLE orders (id INTEGER, label TEXT, price REAL);\nINSERT INTO orders VALUES (1, 'x', 2.5);"
+    error = failure(changed(sql_shape(), sql_fixture(0), f'sql = """{script}"""'))
+
+    assert "must have the columns id, label, amount, each once" in error.rule
+    assert "price" in error.value
 
 
 @pytest.mark.parametrize(

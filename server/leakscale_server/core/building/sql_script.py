@@ -1,13 +1,13 @@
 """Read the rows of a script of INSERT statements with literal values. Nothing is executed.
 
 It takes what the `.dump` of SQLite's shell writes: PRAGMA, BEGIN, CREATE and COMMIT are passed over, for tables are
-declared in the shape file.
+declared in the shape file. Of a CREATE TABLE the order of its columns is kept: rows without names are written in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -15,6 +15,9 @@ from typing import Final, NamedTuple
 __all__ = ["Insert", "InsertedRow", "Literal", "ScriptError", "read_inserts"]
 
 _PASSED_OVER: Final = frozenset({"pragma", "begin", "create", "commit", "end"})
+_TEMPORARY: Final = frozenset({"temp", "temporary"})
+_CONSTRAINTS: Final = frozenset({"constraint", "primary", "unique", "check", "foreign"})
+"""Words with which a part of CREATE TABLE begins that is no column; as names they stand in quotes."""
 _TOKEN: Final = re.compile(
     r"(?P<skip>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
     r"|(?P<text>'(?:[^']|'')*')"
@@ -68,7 +71,7 @@ class Insert:
 
     table: str
     columns: list[str]
-    """Empty if the statement names none."""
+    """Of the statement; where it names none, of the table's CREATE TABLE before it; empty where there is none."""
     rows: list[InsertedRow]
     line: int
     """0-based line on which it begins."""
@@ -126,23 +129,53 @@ def read_inserts(script: str) -> Iterator[Insert]:
         ScriptError: If it holds any other statement that could change a row, or a value that is no literal.
     """
     tokens = _Tokens(script)
+    created: dict[str, list[str]] = {}
     while tokens.next.kind != "end":
         if tokens.take_if(";"):
             continue
         if tokens.next.kind == "name" and tokens.next.word in _PASSED_OVER:
+            created |= _read_created(tokens)
             while tokens.next.kind != "end" and not tokens.take_if(";"):
                 tokens.take()
         else:
-            yield _read_insert(tokens)
+            yield _read_insert(tokens, created)
 
 
-def _read_insert(tokens: _Tokens) -> Insert:
+def _read_created(tokens: _Tokens) -> dict[str, list[str]]:
+    """Return the names of the columns of a CREATE TABLE, or nothing of any other statement; its end is not taken."""
+    if not tokens.take_if("create"):
+        return {}
+    if tokens.next.word in _TEMPORARY:
+        tokens.take()
+    if not tokens.take_if("table"):
+        return {}
+    if tokens.take_if("if"):
+        tokens.expect("not")
+        tokens.expect("exists")
+    table = tokens.expect_name()
+    if tokens.take_if("."):
+        table = tokens.expect_name()
+    return {table: list(_read_columns(tokens))} if tokens.take_if("(") else {}
+
+
+def _read_columns(tokens: _Tokens) -> Iterator[str]:
+    """Yield the first word of each part between the parentheses of a CREATE TABLE, of columns alone."""
+    depth, begins = 1, True
+    while depth and tokens.next.kind != "end":
+        token = tokens.take()
+        if begins and token.written.lower() not in _CONSTRAINTS:
+            yield token.word
+        depth += {"(": 1, ")": -1}.get(token.written, 0)
+        begins = depth == 1 and token.written == ","
+
+
+def _read_insert(tokens: _Tokens, created: Mapping[str, list[str]]) -> Insert:
     line = tokens.next.line
     if not tokens.take_if("insert"):
         raise _fault("must hold INSERT statements alone", tokens.next)
     tokens.expect("into")
     table = tokens.expect_name()
-    columns = _read_names(tokens) if tokens.next.written == "(" else []
+    columns = _read_names(tokens) if tokens.next.written == "(" else created.get(table, [])
     tokens.expect("values")
     rows = [_read_row(tokens)]
     while tokens.take_if(","):
