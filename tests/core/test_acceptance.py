@@ -122,9 +122,36 @@ def test_a_verdict_that_depends_on_load_never_certifies(verdict: Verdict, pass_i
     grid, other = a_grid(), a_grid()
     (grid, other)[pass_index][place][3] = ended(verdict)
 
+    killed = verdict is Verdict.KILLED
     assert assess(a_scoring(grid), a_scoring(other)) == Rejection(
-        RejectionReason.UNSTABLE, candidate_position=place, fixture_index=3, endings=name_ending(ended(verdict))
+        RejectionReason.PROGRAM_KILLED if killed else RejectionReason.UNSTABLE,
+        candidate_position=place,
+        fixture_index=3,
+        endings=name_ending(ended(verdict)),
     )
+
+
+@pytest.mark.parametrize(
+    ("detail", "words"),
+    [
+        ("SIGSYS", "a system call that the sandbox refuses, such as one that starts a thread"),
+        ("SIGSEGV", "a crash;"),
+        ("exit status 3", "an exit of its own;"),
+        ("exit without a result", "an exit of its own;"),
+        ("forged result", "a result that it forged;"),
+    ],
+)
+def test_a_program_that_was_killed_is_not_told_to_be_cheaper(detail: str, words: str) -> None:
+    """A thread is refused on the fastest machine; and the status with which a program ends may say what it read."""
+    grid = a_grid()
+    grid[1][2] = Execution(Verdict.KILLED, b"", detail)
+    outcome = assess_twice(grid)
+
+    assert isinstance(outcome, Rejection)
+    assert outcome.reason is RejectionReason.PROGRAM_KILLED
+    assert f"candidate 1 on fixture 2 ended with {words}" in outcome.message
+    assert "load" not in outcome.message
+    assert "3" not in outcome.message
 
 
 @pytest.mark.parametrize("changed", [returned("else"), ended(Verdict.EXCEPTION)])

@@ -103,7 +103,7 @@ def _table(proof: Proof, ring: Ring, executions: JobResult | None, reference: Se
     family = proof.construction
     form = family.form(ring)
     count = len(form.fixtures)
-    not_run = (Cell(Mark.NOT_RUN, "not run: a fault was found before"),) * count
+    missing = [_missing(proof, ring, place, count) for place in range(len(form.programs))]
     return RingTable(
         ring,
         tuple(
@@ -112,11 +112,24 @@ def _table(proof: Proof, ring: Ring, executions: JobResult | None, reference: Se
                 literal=literal,
                 shown=candidate.text,
                 is_right=position == family.truth,
-                cells=_cells(executions[position], reference) if executions else not_run,
+                cells=_cells(executions[position], reference) if executions else missing[position],
             )
             for position, (literal, candidate) in enumerate(zip(family.literals, form.public.candidates, strict=True))
         ),
     )
+
+
+def _missing(proof: Proof, ring: Ring, position: int, fixture_count: int) -> tuple[Cell, ...]:
+    """Return the cells of a program whose results are not kept: what ended the pass, and what did not run for it."""
+    cells = [Cell(Mark.NOT_RUN, "not run: a fault was found before")] * fixture_count
+    verdict = proof.verdict
+    if (
+        isinstance(verdict, Rejection)
+        and verdict.endings
+        and (verdict.ring, verdict.candidate_position) == (ring, position)
+    ):
+        cells[verdict.fixture_index or 0] = Cell(Mark.ENDED, f"ended with {verdict.endings}")
+    return tuple(cells)
 
 
 def _cells(executions: Sequence[Execution], reference: Sequence[Execution]) -> tuple[Cell, ...]:

@@ -2,7 +2,8 @@
 
 A rejection is shown to anybody, so this says nothing that a program could choose freely: exception classes and reasons
 come from lists (`sandbox_pool.session` refuses others), a message only from a statement that SQLite could not prepare,
-and of a death that it ended itself, not with which status.
+and of a death its kind, not the status
+or the signal.
 """
 
 from __future__ import annotations
@@ -22,9 +23,14 @@ _WORDS: Final = {
     Verdict.MEMORY_LIMIT: "more memory than allowed",
     Verdict.OUTPUT_LIMIT: "a larger value than allowed",
     Verdict.TIMEOUT: "more wall-clock time than allowed",
-    Verdict.KILLED: "a crash or an exit of its own",
     Verdict.ARGUMENT_CHANGED: "an argument that it had changed",
     Verdict.ORDER_DEPENDENT: "rows that depend on the order in which tables are read",
+}
+_REFUSED_CALL: Final = "a system call that the sandbox refuses, such as one that starts a thread or a process"
+_DEATHS: Final = {
+    "SIGSYS": _REFUSED_CALL,
+    "exit without a result": "an exit of its own",
+    "forged result": "a result that it forged",
 }
 _REFUSED: Final = {
     "type": "a value of another type than list, tuple, dict, str, int, float, bool and None (convert it, as `list` does"
@@ -42,6 +48,9 @@ def name_ending(execution: Execution) -> str:
         return ": ".join(filter(None, (execution.detail, execution.message)))
     if execution.verdict is Verdict.REFUSED_TYPE:
         return _REFUSED.get(execution.detail, "a value without a canonical form")
+    if execution.verdict is Verdict.KILLED:
+        is_exit = execution.detail.startswith("exit status")
+        return _DEATHS.get(execution.detail, "an exit of its own" if is_exit else "a crash")
     return _WORDS[execution.verdict]
 
 

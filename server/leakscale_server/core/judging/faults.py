@@ -38,12 +38,13 @@ def is_equal(one: Execution, other: Execution) -> bool:
 
 
 def find_instability(rings: Rings) -> Rejection | None:
-    """Find a verdict that depends on the machine's load."""
+    """Find a verdict that depends on the machine's load, or the death of a program."""
     for ring, executions in rings.items():
         for position, index, execution in cells(executions):
             if not execution.verdict.is_deterministic:
+                is_killed = execution.verdict is Verdict.KILLED
                 return Rejection(
-                    RejectionReason.UNSTABLE,
+                    RejectionReason.PROGRAM_KILLED if is_killed else RejectionReason.UNSTABLE,
                     ring,
                     candidate_position=position,
                     fixture_index=index,

@@ -26,6 +26,8 @@ class RejectionReason(enum.StrEnum):
     """R1's program is R0's under other names, in another order, by way of variables or with code that does nothing."""
     UNSTABLE = "UNSTABLE"
     """A program ended in a way that depends on the machine's load."""
+    PROGRAM_KILLED = "PROGRAM_KILLED"
+    """A program did not end by returning or raising: it crashed, ended its process or asked for what is refused."""
     PROGRAM_FAILED = "PROGRAM_FAILED"
     """No candidate's program of a ring returns on any fixture, so none can be right."""
     ARGUMENT_CHANGED = "ARGUMENT_CHANGED"
@@ -138,11 +140,14 @@ _MESSAGES: Final = {
     " none",
     RejectionReason.UNSTABLE: "candidate {candidate_position} on fixture {fixture_index} ended with {endings}, which"
     " depends on load; make the program cheaper or the fixtures smaller",
+    RejectionReason.PROGRAM_KILLED: "candidate {candidate_position} on fixture {fixture_index} ended with {endings};"
+    " return a value: start no thread and no process, and leave the end of this one to the sandbox",
     RejectionReason.PROGRAM_FAILED: "no candidate's program returns: {endings}; correct the program",
     RejectionReason.ARGUMENT_CHANGED: "candidate {candidate_position} changes its argument on fixture {fixture_index};"
     " work on a copy, as `sorted` does",
     RejectionReason.NONDETERMINISTIC: "candidate {candidate_position} gave two different results on fixture"
-    " {fixture_index}; order rows and sets totally, and use neither time nor randomness",
+    " {fixture_index}, with the same argument in two sandboxes; order rows and sets totally, add up decimals in one"
+    " order, keep nothing from one call to the next, and use neither clock, chance, hashes, addresses nor surroundings",
     RejectionReason.OUTPUT_DIFFERS: "candidate {candidate_position} does not return what the shape file says on"
     " fixture {fixture_index}; correct the program or the output",
     RejectionReason.REWORDING_DIFFERS: "candidate {candidate_position} gives another result than in R0 on fixture"
