@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from leakscale_sandbox.canonical import RefusedValueError, TooLargeError, encode_value
 from leakscale_sandbox.verdicts import Limits, Verdict
 
-__all__ = ["Record", "displace", "exception_name", "known_exception_names", "learn_exceptions", "run_python"]
+__all__ = ["Record", "exception_name", "known_exception_names", "learn_exceptions", "run_python"]
 
 Record = tuple[Verdict, bytes]
 """A verdict with canonical bytes (RETURNED) or the detail in ASCII."""
@@ -42,21 +42,6 @@ def run_python(source: str, fixtures: Sequence[bytes], limits: Limits) -> Iterat
         return
     for fixture in fixtures:
         yield _execute(transform, fixture, limits)
-
-
-def displace(object_count: int) -> list[object]:
-    """Allocate so many objects of every small size, to be kept while a program runs.
-
-    A fresh process starts with the same heap in every lane but for the page it lies on. With more objects in one of
-    them, sets of objects come in another order, and what counts or places objects tells another number.
-
-    Does *not* guard against a program that rounds such a number away.
-    """
-    kept: list[object] = [None] * object_count
-    for _ in range(object_count):
-        kept.append([])
-        kept += (bytes(size) for size in range(1, 480, 16))
-    return kept
 
 
 def _load(source: str) -> Callable[[object], object]:

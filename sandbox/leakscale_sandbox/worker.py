@@ -1,6 +1,6 @@
 """Start a worker: make PID 1 safe to fork from, greet the server, serve.
 
-Runs as `python3 -s -S -P -c <bundle> <configuration>`. Not `-I`: it would ignore PYTHONHASHSEED, and the lanes must
+Runs as `python3 -s -S -P -c <bundle> first|second <shift>`. Not `-I`: it would ignore PYTHONHASHSEED, and lanes must
 differ in it.
 """
 
@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from leakscale_sandbox.canonical import CANONICAL_VERSION
 from leakscale_sandbox.clocks import FIRST_NS, SECOND_NS, StoppedClocks
 from leakscale_sandbox.confinement import Confinement
+from leakscale_sandbox.displacement import displace
 from leakscale_sandbox.kernel_clock import RunningClock
 from leakscale_sandbox.preloaded import preload
-from leakscale_sandbox.python_runner import displace, known_exception_names, learn_exceptions, run_python
+from leakscale_sandbox.python_runner import known_exception_names, learn_exceptions, run_python
 from leakscale_sandbox.seccomp import build_filter
 from leakscale_sandbox.sql_runner import AS_STORED, OTHERWISE, limit_heap, open_connection, run_sql
 from leakscale_sandbox.supervisor import Forked, Supervisor
@@ -35,7 +36,6 @@ from leakscale_sandbox.wire import PROTOCOL_VERSION, encode_greeting
 __all__ = ["main"]
 
 _PR_SET_DUMPABLE = 4
-_DISPLACED_COUNT = 7
 _HEADS, _TAILS = 1632, 1768
 """Seeds of `random` in the two lanes. The highest bit of each of the first twenty numbers is 0 in one and 1 in the
 other, so a program that tosses a coin never sees the same side in both."""
@@ -59,13 +59,14 @@ class WorkerConfiguration:
     """What the server decides about a worker besides its environment."""
 
     is_second: bool
-    """Whether this is a lane of the second pass: SQL rows come in other orders; Python's clocks show another moment,
-    its heap holds more objects, and its surroundings are others."""
+    """Whether SQL rows come in other orders, Python's clocks show another moment, and its surroundings are others."""
+    shift: int
+    """How far the heap, and what else only counts, is moved."""
 
 
 def main() -> None:
     """Serve jobs until the server closes standard input."""
-    configuration = WorkerConfiguration(**json.loads(sys.argv[1]))
+    configuration = WorkerConfiguration(is_second=sys.argv[1] == "second", shift=int(sys.argv[2]))
     _harden()
     preload()
     learn_exceptions()
@@ -82,9 +83,11 @@ def main() -> None:
     random.seed(_TAILS if configuration.is_second else _HEADS)
     # What exists now is shared with every child; a collection in a child would touch, and so copy, all of it.
     gc.collect()
+    _kept = displace(configuration.shift)
     gc.freeze()
     gc.disable()
-    _kept = displace(_DISPLACED_COUNT if configuration.is_second else 0)
+    # Behind what is frozen, which nobody counts.
+    _counted: list[list[object]] = [[] for _ in range(configuration.shift)]
     os.write(1, greeting)
     try:
         supervisor.serve()

@@ -16,6 +16,7 @@ from leakscale_sandbox.canonical_reader import canonical_text
 from leakscale_server.sandbox_pool import Backend, Execution, Job, SandboxPool, Verdict
 from leakscale_server.sandbox_pool.contract import Channel
 from leakscale_server.sandbox_pool.docker_channel import DockerChannel
+from leakscale_server.sandbox_pool.lanes import LaneSettings
 from leakscale_server.sandbox_pool.pipe_channel import PipeChannel
 
 from .attacks import ATTACKS_FOLDER, KINDS, Attack, Bare, read_attacks, serialized
@@ -57,9 +58,9 @@ class WatchedBackend:
         self.channels: dict[int, Channel] = {}
         self._backend = backend
 
-    def start_lane(self, lane: int) -> Channel:
-        self.channels[lane] = self._backend.start_lane(lane)
-        return self.channels[lane]
+    def start_lane(self, settings: LaneSettings) -> Channel:
+        channel = self.channels[int(settings.is_second)] = self._backend.start_lane(settings)
+        return channel
 
     def close(self) -> None:
         self._backend.close()

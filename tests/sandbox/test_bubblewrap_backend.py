@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault, SandboxPool, open_backend
+from leakscale_server.sandbox_pool.lanes import LaneSettings
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_backend, a_python_job, descendants, value_of
 
@@ -104,7 +105,7 @@ def test_no_jail_is_left_when_it_is_closed_while_it_starts(state_dir: Path) -> N
     before = jails()
     backend = a_backend("bubblewrap", state_dir)
     for number in range(40):
-        channel = backend.start_lane(0)
+        channel = backend.start_lane(LaneSettings.of(0))
         time.sleep(number % 8 * 0.0005)
         channel.close()
     backend.close()

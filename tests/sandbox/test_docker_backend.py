@@ -14,6 +14,7 @@ import pytest
 
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, choose_backend, open_backend
 from leakscale_server.sandbox_pool.containers import CONTAINER_LABEL, OWNER_LABEL, Sweeper, sweep
+from leakscale_server.sandbox_pool.lanes import LaneSettings
 from leakscale_server.sandbox_pool.owners import is_gone, this_process
 
 from .helpers import SERVER, SERVER_ENVIRONMENT, a_python_job, descendants, value_of
@@ -46,7 +47,7 @@ def wait_until_gone(client: docker.DockerClient, owner: str) -> None:
 def test_hardening_is_really_set(client: docker.DockerClient, state_dir: Path) -> None:
     """An option that the daemon ignored would protect nobody; so it is asked, not the code."""
     backend = open_backend("docker", state_dir=state_dir)
-    channel = backend.start_lane(1)
+    channel = backend.start_lane(LaneSettings.of(1))
     try:
         seen = client.api.inspect_container(channel.container_id)  # type: ignore[attr-defined]
     finally:
@@ -78,7 +79,7 @@ def test_hardening_is_really_set(client: docker.DockerClient, state_dir: Path) -
 def test_the_worker_is_alone_in_its_container(client: docker.DockerClient, state_dir: Path) -> None:
     """No init, no shell: PID 1 is the worker, without capabilities and under no-new-privileges."""
     backend = open_backend("docker", state_dir=state_dir)
-    channel = backend.start_lane(0)
+    channel = backend.start_lane(LaneSettings.of(0))
     try:
         container = channel.container_id  # type: ignore[attr-defined]
         pid = client.api.inspect_container(container)["State"]["Pid"]
@@ -128,7 +129,7 @@ def test_no_container_is_left_after_the_server_is_killed(client: docker.DockerCl
 def test_a_stale_container_is_swept_and_a_live_one_is_not(client: docker.DockerClient, state_dir: Path) -> None:
     """One that never started has no standard input to lose: a crash between create and start leaves it."""
     backend = open_backend("docker", state_dir=state_dir)
-    live = backend.start_lane(0)
+    live = backend.start_lane(LaneSettings.of(0))
     image = client.api.inspect_container(live.container_id)["Image"]  # type: ignore[attr-defined]
     labels = {CONTAINER_LABEL: "1", OWNER_LABEL: DEAD_OWNER}
     client.containers.create(image, ["-c", "pass"], labels=labels, network_mode="none")
@@ -149,7 +150,7 @@ def test_a_container_that_becomes_stale_later_is_swept_too(client: docker.Docker
     backend = open_backend("docker", state_dir=state_dir)
     sweeper = Sweeper(client, interval_s=0.05)
     try:
-        live = backend.start_lane(0)
+        live = backend.start_lane(LaneSettings.of(0))
         image = client.api.inspect_container(live.container_id)["Image"]  # type: ignore[attr-defined]
         labels = {CONTAINER_LABEL: "1", OWNER_LABEL: DEAD_OWNER}
         stale = client.containers.create(image, ["-c", "pass"], labels=labels, network_mode="none")

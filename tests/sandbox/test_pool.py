@@ -21,9 +21,9 @@ from leakscale_sandbox.wire import (
     encode_greeting,
     encode_record,
 )
-from leakscale_server.sandbox_pool import BackendUnavailable, Job, SandboxFault, SandboxPool
+from leakscale_server.sandbox_pool import CHANCE_LANES, BackendUnavailable, Job, SandboxFault, SandboxPool
 from leakscale_server.sandbox_pool.backends import prove
-from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.lanes import LANE_KINDS, LaneError, LaneSettings
 
 from .helpers import a_python_job
 
@@ -86,8 +86,10 @@ class FakeBackend:
     def __init__(self, *scripts: Answer | FakeChannel) -> None:
         self._scripts = list(scripts)
         self.started: list[FakeChannel] = []
+        self.settings: list[LaneSettings] = []
 
-    def start_lane(self, lane: int) -> FakeChannel:
+    def start_lane(self, settings: LaneSettings) -> FakeChannel:
+        self.settings.append(settings)
         script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
         self.started.append(script if isinstance(script, FakeChannel) else FakeChannel(script))
         return self.started[-1]
@@ -282,6 +284,32 @@ def test_many_threads_share_the_lanes(a_job: Job) -> None:
     assert len(backend.started) == 2
 
 
+def test_lanes_that_few_programs_need_start_when_one_does(a_job: Job) -> None:
+    """Eleven workers beside two are a second under bubblewrap and five in Docker, and most catalogs need none."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=2) as pool:
+        pool.run(a_job)
+        before = list(backend.settings)
+        for lane in (*CHANCE_LANES, *CHANCE_LANES):
+            pool.run(a_job, lane=lane)
+
+    assert sorted(one.hash_seed for one in before) == [1, 2]
+    assert sorted(one.hash_seed for one in backend.settings) == list(range(1, LANE_KINDS + 1))
+    assert len({one.shift for one in backend.settings}) == LANE_KINDS
+    assert all(channel.is_closed for channel in backend.started)
+
+
+def test_a_pair_of_lanes_is_like_every_other_pair(a_job: Job) -> None:
+    """Which pair serves a family is chance, and a verdict must not hang on it."""
+    backend = FakeBackend(honest)
+
+    with SandboxPool(backend, lane_count=6):
+        pass
+
+    assert sorted(one.hash_seed for one in backend.settings) == [1, 1, 1, 2, 2, 2]
+
+
 def test_a_lane_that_does_not_exist_is_refused(a_job: Job) -> None:
     """Two passes on one lane by mistake would prove nothing."""
     with SandboxPool(FakeBackend(honest), lane_count=2) as pool:
@@ -333,11 +361,11 @@ def test_a_successor_that_breaks_in_any_way_is_nobodys_error(a_job: Job) -> None
     """No job had asked for it: the next one starts a worker of its own."""
 
     class Breaking(FakeBackend):
-        def start_lane(self, lane: int) -> FakeChannel:
+        def start_lane(self, settings: LaneSettings) -> FakeChannel:
             if len(self.started) == 1:
                 self.started.append(FakeChannel(honest))
                 raise RuntimeError("no more memory")
-            return super().start_lane(lane)
+            return super().start_lane(settings)
 
     backend = Breaking(honest)
     with SandboxPool(backend, lane_count=1, lease_count_max=10) as pool:

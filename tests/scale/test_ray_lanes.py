@@ -25,6 +25,7 @@ from leakscale_server.__main__ import app
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.sandbox_pool import (
+    CHANCE_LANES,
     Backend,
     BackendUnavailable,
     Job,
@@ -34,6 +35,7 @@ from leakscale_server.sandbox_pool import (
     choose_backend,
 )
 from leakscale_server.sandbox_pool.contract import Channel
+from leakscale_server.sandbox_pool.lanes import LaneSettings
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
@@ -158,6 +160,17 @@ def test_a_backend_that_nodes_could_choose_differently_is_refused(tmp_path: Path
 
 
 @pytest.mark.usefixtures("cluster")
+def test_lanes_that_few_programs_need_start_where_every_place_is_taken() -> None:
+    """Else no program that can see chance could be certified on a cluster that is just large enough."""
+    job = Job("python", ("def transform(records):\n    return hash('a')",), (b"[]",))
+    backend, _ = choose_backend("bubblewrap", state_dir=CACHE, ray_address="auto")
+    with SandboxPool(backend, lane_count=LANE_COUNT) as pool:
+        hashes = {pool.run(job, lane=lane)[0][0].output for lane in (0, 1, *CHANCE_LANES[:2])}
+
+    assert len(hashes) == 4
+
+
+@pytest.mark.usefixtures("cluster")
 def test_more_lanes_than_the_nodes_have_room_for_are_refused_at_once() -> None:
     """And the lanes that did start are gone again."""
     backend, _ = choose_backend("bubblewrap", state_dir=CACHE, ray_address="auto")
@@ -176,8 +189,8 @@ class Announcing:
         self.close, self._backend = backend.close, backend
         self.has_sent = threading.Event()
 
-    def start_lane(self, lane: int) -> Channel:
-        channel = self._backend.start_lane(lane)
+    def start_lane(self, settings: LaneSettings) -> Channel:
+        channel = self._backend.start_lane(settings)
         send = channel.send
 
         def announce(data: bytes, *, deadline: float) -> None:

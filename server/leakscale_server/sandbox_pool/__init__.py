@@ -17,9 +17,10 @@ from leakscale_server.sandbox_pool.contract import (
     Verdict,
     WorkerFacts,
 )
-from leakscale_server.sandbox_pool.pool import SandboxPool
+from leakscale_server.sandbox_pool.pool import CHANCE_LANES, SandboxPool
 
 __all__ = [
+    "CHANCE_LANES",
     "Backend",
     "BackendIdentity",
     "BackendUnavailable",

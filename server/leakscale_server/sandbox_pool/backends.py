@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leakscale_server.sandbox_pool.contract import BackendUnavailable
-from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.lanes import LaneError, LaneSettings
 from leakscale_server.sandbox_pool.session import Session
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def prove(backend: Backend) -> Backend:
         BackendUnavailable: If the worker does not start; the backend is closed then.
     """
     try:
-        Session(backend.start_lane(0)).close()
+        Session(backend.start_lane(LaneSettings.of(0))).close()
     except LaneError as error:
         backend.close()
         raise BackendUnavailable(

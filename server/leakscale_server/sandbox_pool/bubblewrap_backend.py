@@ -60,13 +60,12 @@ class BubblewrapBackend:
         backend._probe()
         return backend
 
-    def start_lane(self, lane: int) -> PipeChannel:
+    def start_lane(self, settings: LaneSettings) -> PipeChannel:
         """Start a jail; see `Backend.start_lane`."""
-        settings = LaneSettings.of(lane)
         command = [
             *self._jail(PYTHONHASHSEED=str(settings.hash_seed)),
             INTERPRETER,
-            *interpreter_arguments(is_second=settings.is_second),
+            *interpreter_arguments(is_second=settings.is_second, shift=settings.shift),
         ]
         try:
             channel = PipeChannel(self._starter.submit(_start, command).result())

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from leakscale_sandbox.verdicts import Limits, Verdict
+from leakscale_server.sandbox_pool.lanes import LaneSettings
 
 __all__ = [
     "Backend",
@@ -186,12 +187,11 @@ class Backend(Protocol):
     image_digest: str
     """See `BackendIdentity.image_digest`."""
 
-    def start_lane(self, lane: int) -> Channel:
+    def start_lane(self, settings: LaneSettings) -> Channel:
         """Start one warm worker.
 
         Args:
-            lane: Lane number, from 0. It decides PYTHONHASHSEED and, for odd lanes, other orders of SQL rows and other
-                clocks.
+            settings: What sets it apart from others.
 
         Raises:
             LaneError: If the worker cannot be started.

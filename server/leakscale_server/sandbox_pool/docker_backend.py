@@ -81,7 +81,7 @@ class DockerBackend:
                 f"the Docker daemon does not take the sandbox image: {error}", "see `docker info`"
             ) from error
 
-    def start_lane(self, lane: int) -> DockerChannel:
+    def start_lane(self, settings: LaneSettings) -> DockerChannel:
         """Start a container; see `Backend.start_lane`.
 
         The order matters: a container that exists is always in somebody's hands. It is created, attached to, started;
@@ -89,7 +89,7 @@ class DockerBackend:
         """
         container: Container | None = None
         try:
-            container = self._create(LaneSettings.of(lane))
+            container = self._create(settings)
             channel = DockerChannel(container)
             container.start()
         except (DockerException, OSError) as error:
@@ -109,7 +109,7 @@ class DockerBackend:
     def _create(self, settings: LaneSettings) -> Container:
         return self._client.containers.create(
             self._image_id,
-            interpreter_arguments(is_second=settings.is_second),
+            interpreter_arguments(is_second=settings.is_second, shift=settings.shift),
             user=f"{USER_ID}:{USER_ID}",
             environment={"PYTHONHASHSEED": str(settings.hash_seed)},
             labels={CONTAINER_LABEL: "1", OWNER_LABEL: self._owner},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from leakscale_sandbox.verdicts import Limits
 from leakscale_server.sandbox_pool.bundle import worker_digest
 from leakscale_server.sandbox_pool.contract import BackendIdentity, ProgramDomain, SandboxFault
-from leakscale_server.sandbox_pool.lanes import LaneError
+from leakscale_server.sandbox_pool.lanes import LANE_KINDS, LaneError, LaneSettings
 from leakscale_server.sandbox_pool.session import Session
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from leakscale_server.sandbox_pool.contract import Backend, Job, JobResult
 
-__all__ = ["SandboxPool"]
+__all__ = ["CHANCE_LANES", "SandboxPool"]
+
+CHANCE_LANES = range(64, 64 + LANE_KINDS - 2)
+"""Lanes that every pool has besides its own, one of each further kind. They start when a job first asks for one."""
 
 _ATTEMPT_COUNT_MAX = 3
 _SUCCESSOR_SHARE = 0.9
@@ -31,8 +34,9 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 class SandboxPool:
     """Warm workers, leased one job at a time. Safe to use from many threads.
 
-    Lanes differ in their hash seed, and odd lanes in the order of SQL rows and in what the clocks show: run a job on an
-    even and on an odd lane and compare the bytes to find what it left to chance.
+    Odd lanes differ from even ones in hash seed, heap, clocks, surroundings and the order of SQL rows: run a job on
+    both and compare the bytes to find what it left to chance. Each of `CHANCE_LANES` has a hash seed and a heap that no
+    other has.
     """
 
     def __init__(self, backend: Backend, *, lane_count: int = 2, lease_count_max: int = 1000) -> None:
@@ -50,10 +54,10 @@ class SandboxPool:
         self.lane_count = lane_count
         self._lease_count_max = lease_count_max
         self._backend = backend
-        self._sessions: list[Session | None] = [None] * lane_count
+        self._sessions: dict[int, Session] = {}
         self._successors: dict[int, Future[Session]] = {}
         self._starters = ThreadPoolExecutor(lane_count, thread_name_prefix="sandbox-start")
-        self._free = set(range(lane_count))
+        self._free = {*range(lane_count), *CHANCE_LANES}
         self._changed = threading.Condition()
         self._identity: BackendIdentity | None = None
         self._is_closed = False
@@ -99,8 +103,9 @@ class SandboxPool:
         self._is_closed = True
         with self._closing:
             # Side by side: a daemon takes a while for each, and whoever interrupted a command waits for all of them.
-            with ThreadPoolExecutor(self.lane_count, thread_name_prefix="sandbox-end") as enders:
-                list(enders.map(self._discard, range(self.lane_count)))
+            lanes = [*range(self.lane_count), *CHANCE_LANES]
+            with ThreadPoolExecutor(len(lanes), thread_name_prefix="sandbox-end") as enders:
+                list(enders.map(self._discard, lanes))
             self._starters.shutdown(cancel_futures=True)
             for successor in self._successors.values():
                 if not successor.cancelled() and successor.exception() is None:
@@ -113,7 +118,7 @@ class SandboxPool:
 
         Args:
             job: One family.
-            lane: Lane to wait for, from 0; any free one if None.
+            lane: Lane to wait for, from 0 or of `CHANCE_LANES`; any free one of the first kind or the second if None.
 
         Returns:
             Executions as `[program][fixture]`. A program that fails, loops or attacks is a result.
@@ -139,11 +144,11 @@ class SandboxPool:
 
     @contextlib.contextmanager
     def _lease(self, lane: int | None) -> Iterator[int]:
-        if lane is not None and not 0 <= lane < self.lane_count:
+        if lane is not None and not 0 <= lane < self.lane_count and lane not in CHANCE_LANES:
             raise ValueError(f"lane {lane} does not exist; there are {self.lane_count}")
         with self._changed:
-            self._changed.wait_for(lambda: self._free if lane is None else lane in self._free)
-            leased = min(self._free) if lane is None else lane
+            self._changed.wait_for(lambda: bool(self._free_of(lane)))
+            leased = self._free_of(lane)[0]
             self._free.remove(leased)
         try:
             yield leased
@@ -153,9 +158,13 @@ class SandboxPool:
                 self._free.add(leased)
                 self._changed.notify_all()
 
+    def _free_of(self, lane: int | None) -> list[int]:
+        wanted = range(self.lane_count) if lane is None else (lane,)
+        return [each for each in wanted if each in self._free]
+
     def _session(self, lane: int) -> Session:
         """Return the lane's session; if there is none, the successor that waits, or a new one."""
-        session = self._sessions[lane]
+        session = self._sessions.get(lane)
         if session is None:
             session = self._sessions[lane] = self._succeed(lane) or self._start(lane)
         return session
@@ -172,7 +181,8 @@ class SandboxPool:
     def _start(self, lane: int) -> Session:
         if self._is_closed:
             raise LaneError("the pool is closed")
-        session = Session(self._backend.start_lane(lane))
+        kind = CHANCE_LANES.index(lane) + 2 if lane in CHANCE_LANES else lane % 2
+        session = Session(self._backend.start_lane(LaneSettings.of(kind)))
         try:
             self._check_identity(session)
             if self._is_closed:
@@ -198,7 +208,7 @@ class SandboxPool:
 
     def _retire(self, lane: int) -> None:
         """Replace a worker that served long enough, or whose program forged something."""
-        session = self._sessions[lane]
+        session = self._sessions.get(lane)
         if session is None or self._is_closed:
             return
         if session.is_suspect or session.lease_count >= self._lease_count_max:
@@ -207,8 +217,7 @@ class SandboxPool:
             self._successors[lane] = self._starters.submit(self._start, lane)
 
     def _discard(self, lane: int) -> None:
-        session = self._sessions[lane]
-        self._sessions[lane] = None
+        session = self._sessions.pop(lane, None)
         if session is not None:
             session.close()
 

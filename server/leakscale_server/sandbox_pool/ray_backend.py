@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 from leakscale_server.sandbox_pool.bundle import worker_digest
 from leakscale_server.sandbox_pool.contract import BackendUnavailable
-from leakscale_server.sandbox_pool.lanes import LaneError, seconds_left
+from leakscale_server.sandbox_pool.lanes import LaneError, LaneSettings, seconds_left
 from leakscale_server.sandbox_pool.ray_host import LaneHost, NodeIdentity
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ __all__ = ["LANE_RESOURCE", "RayBackend"]
 
 LANE_RESOURCE: Final = "leakscale_lane"
 """Custom resource of the nodes that can host lanes: `ray start --resources '{"leakscale_lane": 4}'`."""
+_USUAL_SHARE: Final = 0.9
+_RARE_SHARE: Final = 0.01
+"""Of one place, which lanes of the two passes and the further ones take. What two places keep free is enough for all of
+these, and three lanes of a pass never share two."""
 _START_S_MAX: Final = 120.0
 """A node's first lane builds or unpacks the image there; one that takes the place of a dead node's waits for room."""
 _CLOSE_S_MAX: Final = 15.0
@@ -50,7 +54,6 @@ class RayBackend:
         self._arguments = (backend, state_dir.absolute(), runtime)
         self._class = ray.remote(
             num_cpus=0,
-            resources={LANE_RESOURCE: 1},
             max_restarts=0,
             max_concurrency=_CALLS_AT_ONCE,
             scheduling_strategy="SPREAD",
@@ -83,19 +86,22 @@ class RayBackend:
             )
         return opened
 
-    def start_lane(self, lane: int) -> _RayChannel:
+    def start_lane(self, settings: LaneSettings) -> _RayChannel:
         """Start a lane on some node; see `Backend.start_lane`."""
         with self._lock:
             # Ray would wait for a place without a word.
-            if sum(not channel.is_closed for channel in self._channels) >= self._find_room():
+            usual = sum(not channel.is_closed and not channel.is_rare for channel in self._channels)
+            if not settings.is_rare and usual >= self._find_room():
                 raise LaneError(
                     f"the Ray cluster has room for {self._room} lanes, and all are taken; start more nodes with "
                     f"{LANE_RESOURCE}, or use fewer lanes"
                 )
-            channel = _RayChannel(self._ray, self._class.remote(*self._arguments))
+            share = {LANE_RESOURCE: _RARE_SHARE if settings.is_rare else _USUAL_SHARE}
+            host = self._class.options(resources=share).remote(*self._arguments)
+            channel = _RayChannel(self._ray, host, is_rare=settings.is_rare)
             self._channels.add(channel)
         try:
-            self._check_identity(channel.start(lane))
+            self._check_identity(channel.start(settings))
         except BaseException:
             channel.close()
             raise
@@ -126,19 +132,20 @@ class RayBackend:
 class _RayChannel:
     """The bytes of one lane; see `Channel`."""
 
-    def __init__(self, ray: Any, host: Any) -> None:
+    def __init__(self, ray: Any, host: Any, *, is_rare: bool) -> None:
         self._ray, self._host = ray, host
+        self.is_rare = is_rare
         self._closing = threading.Lock()
         self._is_started = False
         self.is_closed = False
 
-    def start(self, lane: int) -> NodeIdentity:
+    def start(self, settings: LaneSettings) -> NodeIdentity:
         """Start the lane on its node.
 
         Raises:
             LaneError: If it does not start, or no node has room for it in time.
         """
-        identity: NodeIdentity = self._get(self._host.start.remote(lane), _START_S_MAX)
+        identity: NodeIdentity = self._get(self._host.start.remote(settings), _START_S_MAX)
         self._is_started = True
         return identity
 

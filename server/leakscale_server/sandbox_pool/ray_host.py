@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from leakscale_server.sandbox_pool.contract import Backend, Channel
+    from leakscale_server.sandbox_pool.lanes import LaneSettings
 
 __all__ = ["LaneHost", "NodeIdentity"]
 
@@ -40,7 +41,7 @@ class LaneHost:
         self._backend: Backend | None = None
         self._channel: Channel | None = None
 
-    def start(self, lane: int) -> NodeIdentity:
+    def start(self, settings: LaneSettings) -> NodeIdentity:
         """Open the backend and start the lane. Not in the constructor: what fails there reaches nobody as itself.
 
         Raises:
@@ -52,7 +53,7 @@ class LaneHost:
         except BackendUnavailable as error:
             raise LaneError(str(error)) from None  # travels between processes, which that one does not
         try:
-            self._channel = self._backend.start_lane(lane)
+            self._channel = self._backend.start_lane(settings)
         except BaseException:
             self._backend.close()
             raise

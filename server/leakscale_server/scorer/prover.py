@@ -8,7 +8,8 @@
        fixtures and so a job; R2 has one of its own. Stop early where the rest could change nothing: what no pass can
        cure is not run twice, and of a shape that has not ended well yet, one program runs alone first, then each.
     4. Apply the acceptance rule to both passes.
-    5. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
+    5. Run what can see chance (`core/judging/chance`) in all other kinds of lanes: it must give the same once more.
+    6. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
 
 Source: LeakScale 3.2 and C.1.
 """
@@ -16,9 +17,8 @@ Source: LeakScale 3.2 and C.1.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from leakscale.models import Domain, Ring
 from leakscale_server.core.building.construction import Construction, FamilySlot, RingForm, construct
@@ -28,6 +28,7 @@ from leakscale_server.core.judging.faults import Rings, find_failure, find_insta
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import Shape
 from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
+from leakscale_server.scorer.chance_passes import Pass, RunPrograms, find_chance
 
 __all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
 
@@ -41,9 +42,6 @@ _RETRIED: Final = frozenset(
     {RejectionReason.PERFECT_COUNT, RejectionReason.WEAK_ALTERNATIVE, RejectionReason.DEGENERATE}
 )
 """Reasons that other fixtures can cure, where fixtures are drawn."""
-
-Pass: TypeAlias = Mapping[Ring, JobResult]
-"""Executions of each ring as `[program][fixture]`, programs in display order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +121,14 @@ class Prover:
         if fault is not None:
             return fault, (first,)
         lane = (first_lane + 1) % self._pool.lane_count
-        second = self._run_written(construction, lane=lane, backwards=True)
-        second |= self._run_renamed(construction, lane=lane, backwards=True)
+        second: Pass = {
+            **self._run_written(construction, lane=lane, backwards=True),
+            **self._run_renamed(construction, lane=lane, backwards=True),
+        }
         one, other = (Scoring(rings, construction.truth) for rings in (first, second))
         verdict = assess(one, other, outputs=construction.outputs, names=construction.other_names)
+        if isinstance(verdict, Accepted) and (chance := find_chance(construction, first, self._runner(construction))):
+            verdict, second = chance
         return verdict, (first, second)
 
     def _try_one(self, construction: Construction, *, lane: int) -> Rejection | None:
@@ -167,6 +169,12 @@ class Prover:
     def _run_renamed(self, construction: Construction, *, lane: int, backwards: bool = False) -> dict[Ring, JobResult]:
         renamed = construction.form(Ring.R2)
         return {Ring.R2: self._run(construction, renamed, renamed.programs, lane=lane, backwards=backwards)}
+
+    def _runner(self, construction: Construction) -> RunPrograms:
+        def run(ring: Ring, programs: tuple[str, ...], lane: int) -> JobResult:
+            return self._run(construction, construction.form(ring), programs, lane=lane)
+
+        return run
 
     def _run(
         self,

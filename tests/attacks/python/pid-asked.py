@@ -1,7 +1,8 @@
 # kind: pid
 # aim: count the programs that the worker ran before, by its own number
-# proof: three ways were tried, and each gave the same constant
-# expect: returned [0,0,0]
+# proof: three ways were tried, and each lane has a constant of its own for them
+# expect: returned
+# lanes: differ
 
 import os, threading
 
