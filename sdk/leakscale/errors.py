@@ -6,6 +6,8 @@
     ├── PreconditionError            right request, wrong moment
     │   ├── NotCertifiedError
     │   ├── NotFrozenError
+    │   ├── NotRetiredError
+    │   ├── EditionRetiredError
     │   ├── NotSealedError
     │   ├── AlreadyDoneError
     │   └── BudgetSpentError
@@ -43,6 +45,7 @@ __all__ = [
     "BusyError",
     "ConflictError",
     "DeadlineError",
+    "EditionRetiredError",
     "GrantNotOpenError",
     "IntegrityError",
     "InvalidRequestError",
@@ -51,6 +54,7 @@ __all__ = [
     "NotCertifiedError",
     "NotFoundError",
     "NotFrozenError",
+    "NotRetiredError",
     "NotSealedError",
     "PermissionDeniedError",
     "PreconditionError",
@@ -84,6 +88,14 @@ class NotCertifiedError(PreconditionError):
 
 class NotFrozenError(PreconditionError):
     """The edition is still a draft."""
+
+
+class NotRetiredError(PreconditionError):
+    """The edition is not retired, so its commitments stay closed."""
+
+
+class EditionRetiredError(PreconditionError):
+    """The edition is retired: its truth is in the open, and nothing can be measured with it any more."""
 
 
 class NotSealedError(PreconditionError):
@@ -147,6 +159,8 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_NOT_FOUND: NotFoundError,
     enums_pb2.ERROR_REASON_NOT_CERTIFIED: NotCertifiedError,
     enums_pb2.ERROR_REASON_NOT_FROZEN: NotFrozenError,
+    enums_pb2.ERROR_REASON_NOT_RETIRED: NotRetiredError,
+    enums_pb2.ERROR_REASON_EDITION_RETIRED: EditionRetiredError,
     enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
     enums_pb2.ERROR_REASON_ALREADY_DONE: AlreadyDoneError,
     enums_pb2.ERROR_REASON_GRANT_NOT_OPEN: GrantNotOpenError,

@@ -21,6 +21,7 @@ __all__ = [
     "Domain",
     "Edition",
     "EditionKind",
+    "EditionPhase",
     "Experiment",
     "ExperimentPlan",
     "Family",
@@ -40,6 +41,7 @@ __all__ = [
     "SignedStatement",
     "TrainingRecord",
     "TrainingSource",
+    "Transition",
 ]
 
 
@@ -165,6 +167,31 @@ class EditionKind(enum.StrEnum):
     """The server drew the private seed and nobody else holds it."""
 
 
+class EditionPhase(enum.StrEnum):
+    """Where an edition is in its life, in this order."""
+
+    DRAFT = "draft"
+    """Families are being certified."""
+    CERTIFIED = "certified"
+    """Every family has its certificate."""
+    FROZEN = "frozen"
+    """Immutable."""
+    EXPOSED = "exposed"
+    """Frozen, and the corpus of a grant has left the server."""
+    RETIRED = "retired"
+    """Its truth is in the open, and nothing can be measured with it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A phase that an edition reached."""
+
+    phase: EditionPhase
+    time: datetime
+    principal: str
+    """Who brought it there; empty for an exposure, and to callers of another project."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShapeFile:
     """A shape as its author wrote it: data, never executed."""
@@ -191,7 +218,7 @@ class Edition:
     name: str
     """`editions/{edition}`."""
     kind: EditionKind
-    is_frozen: bool
+    phase: EditionPhase
     families_per_cell: int
     """Families in one shape and condition."""
     shape_ids: tuple[str, ...]
@@ -206,6 +233,15 @@ class Edition:
     freeze_time: datetime | None
     freeze_statement: SignedStatement | None = None
     """What the server states of the file, roots and counts of a frozen edition."""
+    retirement_statement: SignedStatement | None = None
+    """What the server states of the openings of a retired edition."""
+    transitions: tuple[Transition, ...] = ()
+    """Phases that it reached, in their order."""
+
+    @property
+    def is_frozen(self) -> bool:
+        """Tell whether it can no longer change."""
+        return self.phase not in {EditionPhase.DRAFT, EditionPhase.CERTIFIED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from leakscale_server.registry.disclosures import DisclosureRegistry
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
+from leakscale_server.registry.retirement import Retirements
 from leakscale_server.sandbox_check import require_limits
 from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
 from leakscale_server.scorer.contract import Scoring
@@ -144,13 +145,14 @@ def _add_services(
     editions = EditionRegistry(registry, ledger, signer, editions_dir=config.data_dir / "editions")
     experiments = ExperimentRegistry(registry, ledger, editions)
     grants = GrantRegistry(registry, ledger)
-    stages = EditionStages(editions, scorer)
+    retirements = Retirements(registry, ledger, signer, editions)
+    stages = EditionStages(editions, retirements, scorer)
     exposure = Exposure(editions, grants, scorer)
     disclosing = Disclosing(editions, experiments, DisclosureRegistry(registry, ledger, public_key=key), scorer)
     info = ServerService(scorer, public_key=key, limits=config.call_limits, features=config.features)
     server_service_pb2_grpc.add_ServerServiceServicer_to_server(info, server)
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
-    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, stages), server)
+    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, retirements, stages), server)
     certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(
         CertificationService(editions, stages), server
     )

@@ -12,6 +12,8 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── GrantNotOpen       FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
     ├── BudgetSpent        FAILED_PRECONDITION   └── Internal           INTERNAL
     ├── DigestConflict     ALREADY_EXISTS
+    ├── EditionRetired     FAILED_PRECONDITION
+    ├── NotRetired         FAILED_PRECONDITION
     └── TokenMissing       UNAUTHENTICATED
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
@@ -32,6 +34,7 @@ __all__ = [
     "AlreadyDone",
     "BudgetSpent",
     "DigestConflict",
+    "EditionRetired",
     "GrantNotOpen",
     "IntegrityFailure",
     "Internal",
@@ -39,6 +42,7 @@ __all__ = [
     "NotCertified",
     "NotFound",
     "NotFrozen",
+    "NotRetired",
     "NotSealed",
     "QueueFull",
     "SandboxUnusable",
@@ -140,6 +144,20 @@ class NotFrozen(ServerFault):
     """The edition is a draft."""
 
     reason = enums_pb2.ERROR_REASON_NOT_FROZEN
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class NotRetired(ServerFault):
+    """The edition is not retired, so its commitments stay closed."""
+
+    reason = enums_pb2.ERROR_REASON_NOT_RETIRED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class EditionRetired(ServerFault):
+    """The edition is retired: its truth is in the open."""
+
+    reason = enums_pb2.ERROR_REASON_EDITION_RETIRED
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
@@ -253,6 +271,8 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     NotFound,
     NotCertified,
     NotFrozen,
+    NotRetired,
+    EditionRetired,
     NotSealed,
     AlreadyDone,
     GrantNotOpen,

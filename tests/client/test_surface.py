@@ -14,7 +14,7 @@ from leakscale.client.transport import Transport
 
 ERRORS = {
     "AlreadyDoneError", "AuthenticationError", "BudgetSpentError", "BusyError", "ConflictError", "DeadlineError",
-    "GrantNotOpenError", "IntegrityError",
+    "EditionRetiredError", "GrantNotOpenError", "IntegrityError", "NotRetiredError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
     "NotSealedError", "PermissionDeniedError", "PreconditionError", "ServerError", "StorageFullError",
     "UnavailableError",
@@ -22,7 +22,7 @@ ERRORS = {
 METHODS = {
     "server": {"info"},
     "ledger": {"head", "entries", "inclusion_proof", "consistency_proof"},
-    "editions": {"create", "get", "list", "freeze", "families", "family", "download"},
+    "editions": {"create", "get", "list", "freeze", "families", "family", "download", "retire", "openings"},
     "families": {"certify", "certify_edition"},
     "grants": {"request", "approve", "get", "list", "redeem", "expose", "trace"},
     "experiments": {"create", "get", "disclose"},

@@ -151,7 +151,9 @@ def test_an_empty_address_is_refused() -> None:
 
 def test_times_say_that_they_are_utc() -> None:
     """A naive time is read as local by whoever compares it."""
-    message = resources_pb2.Edition(name="editions/e", kind=enums_pb2.EDITION_KIND_PRIVATE)
+    message = resources_pb2.Edition(
+        name="editions/e", kind=enums_pb2.EDITION_KIND_PRIVATE, phase=enums_pb2.EDITION_PHASE_DRAFT
+    )
     message.create_time.FromSeconds(1_700_000_000)
 
     edition = to_edition(message)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from leakscale.client import Client
+from leakscale.models import Edition
 from leakscale_server.app import RunningServer, serve
 
-from .helpers import World, a_world, server_config
+from .helpers import World, a_frozen_edition, a_world, server_config
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +36,10 @@ def client(server: RunningServer) -> Iterator[Client]:
 def world(client: Client) -> World:
     """A frozen edition, a redeemed grant and a disclosed experiment. Tests look at it and change nothing."""
     return a_world(client, edition_id="world")
+
+
+@pytest.fixture(scope="session")
+def retired(client: Client, world: World) -> Edition:
+    """An edition whose truth is in the open."""
+    frozen, _ = a_frozen_edition(client, "spent", practice_private_seed=b"r" * 32)
+    return client.editions.retire(frozen.name)

@@ -117,4 +117,4 @@ def a_world(client: Client, *, edition_id: str, **changes: Any) -> World:
         client.banks.submit(bank.name, answers_to(bank, families))
         receipts.append(client.banks.seal(bank.name))
     disclosure = client.experiments.disclose(experiment.name)
-    return World(edition, outcomes, families, corpus, experiment, receipts, disclosure)
+    return World(client.editions.get(edition.name), outcomes, families, corpus, experiment, receipts, disclosure)

@@ -36,7 +36,7 @@ def frozen(folder: Path, *, kind: str, shape_count: int) -> ExperimentRegistry:
     editions = EditionRegistry(registry, ledger, signer, editions_dir=folder / "editions")
     toml = (catalog_folder() / "sql" / "threshold.toml").read_text(encoding="utf-8")
     shapes = tuple(("shape.toml", toml.replace("sql-threshold", f"sql-threshold-{n}")) for n in range(shape_count))
-    editions.create(EditionDraft("large", kind, 16, b"p" * 16, shapes), check=lambda _: None)
+    editions.create(EditionDraft("large", kind, 16, b"p" * 16, shapes), principal="ada", check=lambda _: None)
     _freeze(registry)
     return ExperimentRegistry(registry, ledger, editions)
 

@@ -30,6 +30,7 @@ from .helpers import KEY, World
 
 OK, INVALID = grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT
 DENIED = grpc.StatusCode.PERMISSION_DENIED
+ABSENT, TOO_EARLY = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION
 DAY = timedelta(days=1)
 
 
@@ -68,6 +69,9 @@ ROWS = {
     "EditionService/ListFamilies": Row(lambda facts: {"edition": facts.edition, "page_size": 1}, OK),
     "EditionService/GetFamily": Row(lambda facts: {"name": facts.family}, OK),
     "EditionService/DownloadEdition": Row(lambda facts: {"name": facts.edition}, OK),
+    # Retired, the shared world would be of no use any more: who may retire one hears that there is none.
+    "EditionService/RetireEdition": Row(lambda _: {"name": "editions/none"}, ABSENT),
+    "EditionService/ListOpenings": Row(lambda facts: {"edition": facts.edition}, TOO_EARLY),
     "CertificationService/CertifyFamilies": Row(
         lambda facts: {"edition": facts.edition, "shape_id": "sql-threshold", "condition": "CONDITION_C0"}, OK
     ),

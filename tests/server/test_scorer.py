@@ -19,6 +19,7 @@ from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
+from leakscale_server.registry.retirement import Retirements
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
@@ -43,12 +44,14 @@ class Parts:
 def parts(tmp_path: Path) -> Iterator[Parts]:
     """The stages of an edition on real sandboxes, with a draft of one shape."""
     registry, vault, signer = open_registry(tmp_path), a_vault(tmp_path), Signer.load_or_create(tmp_path / "key")
-    editions = EditionRegistry(registry, Ledger(registry, signer), signer, editions_dir=tmp_path / "editions")
+    ledger = Ledger(registry, signer)
+    editions = EditionRegistry(registry, ledger, signer, editions_dir=tmp_path / "editions")
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
-        stages = EditionStages(editions, Scorer(vault=vault, signer=signer, pool=pool))
+        retirements = Retirements(registry, ledger, signer, editions)
+        stages = EditionStages(editions, retirements, Scorer(vault=vault, signer=signer, pool=pool))
         shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
         draft = EditionDraft("draft", "practice", 4, PUBLIC_SEED, shapes)
-        yield Parts(stages, editions, stages.create(draft, practice_private_seed=PRIVATE_SEED))
+        yield Parts(stages, editions, stages.create(draft, practice_private_seed=PRIVATE_SEED, principal="ada"))
         stages.close()
     registry.close()
     vault.close()
@@ -72,7 +75,7 @@ def test_a_client_that_sends_and_does_not_read_is_not_read_ahead_of(parts: Parts
             read.append(None)
             yield parts.edition, FamilySlot("sql-threshold", Condition.C0, 0)
 
-    stream = parts.stages.certify(endless())
+    stream = parts.stages.certify(endless(), principal="ada")
     next(stream)
 
     assert settled(read) <= 2 + 4 * 2
@@ -89,7 +92,7 @@ def test_a_stopping_server_ends_streams_and_opens_no_sandbox(parts: Parts) -> No
                 certified.wait(60)
 
     certified = threading.Event()
-    stream = parts.stages.certify(all_of_it())
+    stream = parts.stages.certify(all_of_it(), principal="ada")
     next(stream)
     parts.stages.stop()
     certified.set()
@@ -104,21 +107,26 @@ def test_a_draft_whose_seed_was_lost_says_so(parts: Parts) -> None:
     """A kill between the two files leaves a draft without its seed; creating it again heals it."""
     shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
     draft = EditionDraft("half", "practice", 4, PUBLIC_SEED, shapes)
-    half = parts.editions.create(draft, check=lambda _: None)
+    half = parts.editions.create(draft, principal="ada", check=lambda _: None)
     slot = FamilySlot("sql-threshold", Condition.C0, 0)
 
     with pytest.raises(IntegrityFailure, match="create it again with the same contents"):
-        list(parts.stages.certify([(half, slot)]))
+        list(parts.stages.certify([(half, slot)], principal="ada"))
 
-    parts.stages.create(draft, practice_private_seed=PRIVATE_SEED)
-    assert [outcome.certificate is not None for outcome in parts.stages.certify([(half, slot)])] == [True]
+    parts.stages.create(draft, practice_private_seed=PRIVATE_SEED, principal="ada")
+    assert [outcome.certificate is not None for outcome in parts.stages.certify([(half, slot)], principal="ada")] == [
+        True
+    ]
 
 
 def test_two_freezes_at_once_are_one(parts: Parts) -> None:
     """Both would write one file; the loser must not leave half of it."""
-    list(parts.stages.certify((parts.edition, slot) for slot in parts.edition.slots()))
+    list(parts.stages.certify(((parts.edition, slot) for slot in parts.edition.slots()), principal="ada"))
     frozen: list[Edition] = []
-    threads = [threading.Thread(target=lambda: frozen.append(parts.stages.freeze(parts.edition))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: frozen.append(parts.stages.freeze(parts.edition, principal="ada")))
+        for _ in range(8)
+    ]
 
     for thread in threads:
         thread.start()

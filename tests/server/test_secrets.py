@@ -162,12 +162,29 @@ def test_no_answer_has_a_field_that_could_hold_a_secret(module: object) -> None:
     pending, seen = list(answers), set()
     while pending:
         message = pending.pop()
+        if message.full_name == "leakscale.v1.Opening":
+            continue  # of a retired edition, whose truth is in the open
         if message.full_name not in seen:
             seen.add(message.full_name)
             pending += [field.message_type for field in message.fields if field.message_type is not None]
             assert not [field.full_name for field in message.fields if any(word in field.name for word in secrets)]
 
     assert answers
+
+
+def test_an_opening_is_in_one_answer_alone() -> None:
+    """The one message with a truth in it: a page of openings, which only a retired edition has."""
+    from leakscale.v1 import edition_service_pb2, resources_pb2
+
+    holders = [
+        message.name
+        for module in (edition_service_pb2, resources_pb2)
+        for message in module.DESCRIPTOR.message_types_by_name.values()
+        for field in message.fields
+        if field.message_type is not None and field.message_type.name == "Opening"
+    ]
+
+    assert holders == ["ListOpeningsResponse"]
 
 
 def test_no_key_of_the_control_leaves_in_a_corpus(world: World) -> None:
@@ -207,6 +224,8 @@ def test_private_bytes_lie_nowhere_in_the_clear(data_dir: Path, world: World, tw
     assert len(secrets) == 34
     assert any(path.name == "vault.db-wal" for path in public_files(data_dir))
     for path in public_files(data_dir):
+        if path.name.endswith(".openings.jsonl"):
+            continue  # of a retired edition, whose truth is in the open
         content = path.read_bytes()
         assert not [form for form in forms if form in content], path.name
 

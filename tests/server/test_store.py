@@ -187,7 +187,10 @@ def test_freezing_after_a_crash_between_file_and_record_works(tmp_path: Path) ->
         edition, _ = a_frozen_edition(client, "crash")
         written = (data / "editions" / "crash.sqlite").read_bytes()
     connection = sqlite3.connect(data / "registry.db")
-    connection.executescript("DROP TRIGGER freezes_refuses_delete; DELETE FROM freezes;")
+    connection.executescript(
+        "DROP TRIGGER freezes_refuses_delete; DELETE FROM freezes;"
+        "DROP TRIGGER transitions_refuses_delete; DELETE FROM transitions WHERE phase = 'frozen';"
+    )
     connection.close()
 
     with serve(server_config(data)) as running, Client(running.target, token=running.token) as client:

@@ -18,7 +18,7 @@ from leakscale.client import Client
 from leakscale.digests import canonical_json
 from leakscale.envelopes import open_envelope
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
-from leakscale.models import LedgerEntry, LedgerHead
+from leakscale.models import Edition, LedgerEntry, LedgerHead
 from leakscale.statements import Predicate
 from leakscale.verify import ServerDirectory, Verification, verify_directory, verify_edition
 from leakscale.verify.checks import Checks
@@ -33,9 +33,18 @@ from leakscale_server.store.signing import Signer
 
 from .helpers import World
 
+FILES = [
+    "editions/world.sqlite",
+    "editions/world.json",
+    "editions/spent.retirement.json",
+    "editions/spent.openings.jsonl",
+    "disclosures/world.json",
+]
+"""What an entry of the ledger names, of each kind one."""
+
 
 @pytest.fixture(scope="module")
-def exported(client: Client, world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(client: Client, retired: Edition, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An export; tests work on copies of it."""
     root = tmp_path_factory.mktemp("export") / "export"
     export_server(client, root)
@@ -78,9 +87,7 @@ def test_an_export_holds(exported: Path, key: bytes) -> None:
     assert [check for check in verification.checks if not check.holds] == []
     assert verification.holds
     subjects = {check.subject for check in verification.checks}
-    assert {"head.json", "ledger.jsonl", "editions/world.sqlite", "editions/world.json", "disclosures/world.json"} <= (
-        subjects
-    )
+    assert {"head.json", "ledger.jsonl", *FILES} <= subjects
 
 
 def test_every_byte_of_the_ledger_counts(copy: Path, key: bytes) -> None:
@@ -100,7 +107,11 @@ def test_every_byte_of_the_ledger_counts(copy: Path, key: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("name", "predicate"),
-    [("disclosures/world.json", Predicate.DISCLOSURE), ("editions/world.json", Predicate.EDITION)],
+    [
+        ("disclosures/world.json", Predicate.DISCLOSURE),
+        ("editions/world.json", Predicate.EDITION),
+        ("editions/spent.retirement.json", Predicate.RETIREMENT),
+    ],
 )
 def test_every_byte_of_an_envelope_counts(exported: Path, key: bytes, name: str, predicate: Predicate) -> None:
     """Also one that no signature covers."""
@@ -112,9 +123,7 @@ def test_every_byte_of_an_envelope_counts(exported: Path, key: bytes, name: str,
             open_envelope(flipped(content, place), predicate, public_key=key, source=name)
 
 
-@pytest.mark.parametrize(
-    "name", ["head.json", "ledger.jsonl", "editions/world.sqlite", "editions/world.json", "disclosures/world.json"]
-)
+@pytest.mark.parametrize("name", ["head.json", "ledger.jsonl", *FILES])
 def test_a_flipped_byte_is_named_by_its_file(copy: Path, key: bytes, name: str) -> None:
     """The whole verification, as a person runs it."""
     path = copy / name
@@ -127,9 +136,7 @@ def test_a_flipped_byte_is_named_by_its_file(copy: Path, key: bytes, name: str) 
     assert verify_directory(copy, public_key=key).holds
 
 
-@pytest.mark.parametrize(
-    "name", ["head.json", "ledger.jsonl", "editions/world.sqlite", "editions/world.json", "disclosures/world.json"]
-)
+@pytest.mark.parametrize("name", ["head.json", "ledger.jsonl", *FILES])
 def test_a_missing_file_is_named(copy: Path, key: bytes, name: str) -> None:
     """What the ledger names has to be there."""
     (copy / name).unlink()
@@ -347,6 +354,7 @@ def test_one_edition_is_verified_by_name(copy: Path, key: bytes) -> None:
     shutil.rmtree(copy / "disclosures")
 
     assert verify_edition(copy, "world", public_key=key).holds
+    assert verify_edition(copy, "spent", public_key=key).holds
     assert first_fault(verify_edition(copy, "none", public_key=key)) == "ledger.jsonl: no entry says so"
 
 

@@ -1,4 +1,4 @@
-"""`leakscale edition`: look at editions and freeze them."""
+"""`leakscale edition`: look at editions, freeze and retire them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Look at editions and freeze them.", no_args_is_help=True)
+app = typer.Typer(help="Look at editions, freeze and retire them.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="Edition, e.g. demo or editions/demo.")]
 
@@ -37,7 +37,12 @@ def show(context: typer.Context, name: Name) -> None:
     with connected(shell) as client:
         edition = client.editions.get(full_name(name, "editions"))
     facts = _to_dict(edition)
-    shell.console.result(facts, text="\n".join(f"{key:<20} {value}" for key, value in facts.items()))
+    lines = [f"{key:<20} {value}" for key, value in facts.items() if key != "transitions"]
+    lines += [
+        f"{each.phase.value:<20} {each.time:%Y-%m-%d %H:%M:%S} {each.principal}".rstrip()
+        for each in edition.transitions
+    ]
+    shell.console.result(facts, text="\n".join(lines))
 
 
 @app.command("freeze")
@@ -47,6 +52,25 @@ def freeze(context: typer.Context, name: Name) -> None:
     with connected(shell) as client:
         edition = client.editions.freeze(full_name(name, "editions"))
     shell.console.result(_to_dict(edition), text=f"{_line(edition)}\nroot {edition.commitment_root.hex()}")
+
+
+@app.command("retire")
+def retire(
+    context: typer.Context,
+    name: Name,
+    is_meant: Annotated[
+        bool, typer.Option("--yes", help="Open its truth to everybody; nothing can be measured with it any more.")
+    ] = False,
+) -> None:
+    """End the use of a frozen edition: its truth is opened, so that everybody can check what was committed to."""
+    if not is_meant:
+        raise typer.BadParameter(
+            f"{name}: its truth would be open to everybody for ever, and unsealed banks would be lost; add --yes"
+        )
+    shell = shell_of(context)
+    with connected(shell) as client:
+        edition = client.editions.retire(full_name(name, "editions"))
+    shell.console.result(_to_dict(edition), text=_line(edition))
 
 
 @app.command("families")
@@ -79,21 +103,23 @@ def families(
 
 
 def _line(edition: Edition) -> str:
-    phase = "frozen" if edition.is_frozen else "draft"
-    return (
-        f"{edition.name}  {edition.kind.value}  {phase}  {edition.certified_count} of {edition.family_count} certified"
-    )
+    certified = f"{edition.certified_count} of {edition.family_count} certified"
+    return f"{edition.name}  {edition.kind.value}  {edition.phase.value}  {certified}"
 
 
 def _to_dict(edition: Edition) -> dict[str, object]:
     return {
         "name": edition.name,
         "kind": edition.kind.value,
-        "phase": "frozen" if edition.is_frozen else "draft",
+        "phase": edition.phase.value,
         "shapes": list(edition.shape_ids),
         "families_per_cell": edition.families_per_cell,
         "certified": edition.certified_count,
         "families": edition.family_count,
         "commitment_root": edition.commitment_root.hex(),
         "certificates_digest": edition.certificates_digest.hex(),
+        "transitions": [
+            {"phase": each.phase.value, "time": each.time.isoformat(), "principal": each.principal}
+            for each in edition.transitions
+        ],
     }

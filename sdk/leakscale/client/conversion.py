@@ -15,6 +15,7 @@ from leakscale.models import (
     Domain,
     Edition,
     EditionKind,
+    EditionPhase,
     Experiment,
     ExperimentPlan,
     Family,
@@ -23,11 +24,13 @@ from leakscale.models import (
     LedgerEntry,
     LedgerHead,
     ModelState,
+    Opening,
     Receipt,
     Rejection,
     Ring,
     ServerInfo,
     SignedStatement,
+    Transition,
 )
 from leakscale.results import Disclosure, disclosure_from_payload
 from leakscale.v1 import certification_service_pb2, enums_pb2, resources_pb2, server_service_pb2
@@ -44,6 +47,7 @@ __all__ = [
     "to_grant",
     "to_ledger_entry",
     "to_ledger_head",
+    "to_opening",
     "to_outcome",
     "to_receipt",
     "to_server_info",
@@ -62,6 +66,13 @@ _GRANT_PHASES: Final = {
     enums_pb2.GRANT_PHASE_APPROVED: GrantPhase.APPROVED,
     enums_pb2.GRANT_PHASE_REDEEMED: GrantPhase.REDEEMED,
     enums_pb2.GRANT_PHASE_EXPIRED: GrantPhase.EXPIRED,
+}
+_PHASES: Final = {
+    enums_pb2.EDITION_PHASE_DRAFT: EditionPhase.DRAFT,
+    enums_pb2.EDITION_PHASE_CERTIFIED: EditionPhase.CERTIFIED,
+    enums_pb2.EDITION_PHASE_FROZEN: EditionPhase.FROZEN,
+    enums_pb2.EDITION_PHASE_EXPOSED: EditionPhase.EXPOSED,
+    enums_pb2.EDITION_PHASE_RETIRED: EditionPhase.RETIRED,
 }
 CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
 KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
@@ -88,7 +99,7 @@ def to_edition(message: resources_pb2.Edition) -> Edition:
     return Edition(
         name=message.name,
         kind=_KINDS[message.kind],
-        is_frozen=message.phase == enums_pb2.EDITION_PHASE_FROZEN,
+        phase=_PHASES[message.phase],
         families_per_cell=message.families_per_cell,
         shape_ids=tuple(message.shape_ids),
         certified_count=message.certified_count,
@@ -98,7 +109,18 @@ def to_edition(message: resources_pb2.Edition) -> Edition:
         create_time=message.create_time.ToDatetime(UTC),
         freeze_time=message.freeze_time.ToDatetime(UTC) if message.HasField("freeze_time") else None,
         freeze_statement=_to_statement(message.freeze_statement) if message.HasField("freeze_statement") else None,
+        retirement_statement=_to_statement(message.retirement_statement)
+        if message.HasField("retirement_statement")
+        else None,
+        transitions=tuple(
+            Transition(_PHASES[each.phase], each.time.ToDatetime(UTC), each.principal) for each in message.transitions
+        ),
     )
+
+
+def to_opening(message: resources_pb2.Opening) -> Opening:
+    """Read what a commitment hid."""
+    return Opening(message.family_id, message.key, message.truth, message.nonce, _CONDITIONS[message.condition])
 
 
 def to_outcome(message: certification_service_pb2.CertifyFamiliesResponse) -> CertificationOutcome:

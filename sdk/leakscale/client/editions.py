@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 
-from leakscale.client.conversion import CONDITION_VALUES, KIND_VALUES, RING_VALUES, to_edition, to_family, to_outcome
+from leakscale.client.conversion import (
+    CONDITION_VALUES,
+    KIND_VALUES,
+    RING_VALUES,
+    to_edition,
+    to_family,
+    to_opening,
+    to_outcome,
+)
 from leakscale.client.transport import Transport
 from leakscale.models import (
     CertificationOutcome,
@@ -14,6 +22,7 @@ from leakscale.models import (
     Edition,
     EditionKind,
     Family,
+    Opening,
     Ring,
     ShapeFile,
 )
@@ -101,6 +110,22 @@ class Editions:
         """Return one public family of a frozen edition by its name, `editions/{edition}/families/{family}`."""
         request = edition_service_pb2.GetFamilyRequest(name=name, ring=RING_VALUES[ring])
         return to_family(self._transport.unary(self._stub.GetFamily, request).family)
+
+    def retire(self, name: str) -> Edition:
+        """Open the commitments of a frozen edition: from here on nothing can be measured with it."""
+        request = edition_service_pb2.RetireEditionRequest(name=name)
+        return to_edition(self._transport.unary(self._stub.RetireEdition, request).edition)
+
+    def openings(self, name: str) -> Iterator[Opening]:
+        """Return the openings of a retired edition, in the order of family ids, page by page."""
+        token = ""
+        while True:
+            request = edition_service_pb2.ListOpeningsRequest(edition=name, page_token=token)
+            page = self._transport.unary(self._stub.ListOpenings, request)
+            yield from map(to_opening, page.openings)
+            token = page.next_page_token
+            if not token:
+                return
 
     def download(self, name: str) -> Iterator[bytes]:
         """Return the file of a frozen edition in pieces; its SHA-256 is the digest of the edition's statement."""

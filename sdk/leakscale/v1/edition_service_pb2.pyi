@@ -123,3 +123,33 @@ class DownloadEditionResponse(_message.Message):
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     chunk: bytes
     def __init__(self, chunk: _Optional[bytes] = ...) -> None: ...
+
+class RetireEditionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class RetireEditionResponse(_message.Message):
+    __slots__ = ("edition",)
+    EDITION_FIELD_NUMBER: _ClassVar[int]
+    edition: _resources_pb2.Edition
+    def __init__(self, edition: _Optional[_Union[_resources_pb2.Edition, _Mapping]] = ...) -> None: ...
+
+class ListOpeningsRequest(_message.Message):
+    __slots__ = ("edition", "page_size", "page_token")
+    EDITION_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    edition: str
+    page_size: int
+    page_token: str
+    def __init__(self, edition: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListOpeningsResponse(_message.Message):
+    __slots__ = ("openings", "next_page_token")
+    OPENINGS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    openings: _containers.RepeatedCompositeFieldContainer[_resources_pb2.Opening]
+    next_page_token: str
+    def __init__(self, openings: _Optional[_Iterable[_Union[_resources_pb2.Opening, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

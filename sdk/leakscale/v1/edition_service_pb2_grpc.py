@@ -70,6 +70,16 @@ class EditionServiceStub:
                 request_serializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.FromString,
                 _registered_method=True)
+        self.RetireEdition = channel.unary_unary(
+                '/leakscale.v1.EditionService/RetireEdition',
+                request_serializer=leakscale_dot_v1_dot_edition__service__pb2.RetireEditionRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.RetireEditionResponse.FromString,
+                _registered_method=True)
+        self.ListOpenings = channel.unary_unary(
+                '/leakscale.v1.EditionService/ListOpenings',
+                request_serializer=leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsResponse.FromString,
+                _registered_method=True)
 
 
 class EditionServiceServicer:
@@ -125,6 +135,21 @@ class EditionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RetireEdition(self, request, context):
+        """Open the commitments of a frozen edition: from here on nothing can be measured with it. A retired one is returned
+        as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOpenings(self, request, context):
+        """List the openings of a retired edition, in the order of family ids.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EditionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +187,16 @@ def add_EditionServiceServicer_to_server(servicer, server):
                     servicer.DownloadEdition,
                     request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.SerializeToString,
+            ),
+            'RetireEdition': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetireEdition,
+                    request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.RetireEditionRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_edition__service__pb2.RetireEditionResponse.SerializeToString,
+            ),
+            'ListOpenings': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOpenings,
+                    request_deserializer=leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +389,60 @@ class EditionService:
             '/leakscale.v1.EditionService/DownloadEdition',
             leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionRequest.SerializeToString,
             leakscale_dot_v1_dot_edition__service__pb2.DownloadEditionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetireEdition(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.EditionService/RetireEdition',
+            leakscale_dot_v1_dot_edition__service__pb2.RetireEditionRequest.SerializeToString,
+            leakscale_dot_v1_dot_edition__service__pb2.RetireEditionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOpenings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.EditionService/ListOpenings',
+            leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsRequest.SerializeToString,
+            leakscale_dot_v1_dot_edition__service__pb2.ListOpeningsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,6 +40,9 @@ class EditionPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EDITION_PHASE_UNSPECIFIED: _ClassVar[EditionPhase]
     EDITION_PHASE_DRAFT: _ClassVar[EditionPhase]
     EDITION_PHASE_FROZEN: _ClassVar[EditionPhase]
+    EDITION_PHASE_CERTIFIED: _ClassVar[EditionPhase]
+    EDITION_PHASE_EXPOSED: _ClassVar[EditionPhase]
+    EDITION_PHASE_RETIRED: _ClassVar[EditionPhase]
 
 class GrantPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -76,6 +79,8 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_BUDGET_SPENT: _ClassVar[ErrorReason]
     ERROR_REASON_SCOPE_MISSING: _ClassVar[ErrorReason]
     ERROR_REASON_GRANT_NOT_OPEN: _ClassVar[ErrorReason]
+    ERROR_REASON_EDITION_RETIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_NOT_RETIRED: _ClassVar[ErrorReason]
 DOMAIN_UNSPECIFIED: Domain
 DOMAIN_SQL: Domain
 DOMAIN_PYTHON: Domain
@@ -95,6 +100,9 @@ EDITION_KIND_PRIVATE: EditionKind
 EDITION_PHASE_UNSPECIFIED: EditionPhase
 EDITION_PHASE_DRAFT: EditionPhase
 EDITION_PHASE_FROZEN: EditionPhase
+EDITION_PHASE_CERTIFIED: EditionPhase
+EDITION_PHASE_EXPOSED: EditionPhase
+EDITION_PHASE_RETIRED: EditionPhase
 GRANT_PHASE_UNSPECIFIED: GrantPhase
 GRANT_PHASE_REQUESTED: GrantPhase
 GRANT_PHASE_APPROVED: GrantPhase
@@ -122,3 +130,5 @@ ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_BUDGET_SPENT: ErrorReason
 ERROR_REASON_SCOPE_MISSING: ErrorReason
 ERROR_REASON_GRANT_NOT_OPEN: ErrorReason
+ERROR_REASON_EDITION_RETIRED: ErrorReason
+ERROR_REASON_NOT_RETIRED: ErrorReason

@@ -49,7 +49,7 @@ class Statement(_message.Message):
     def __init__(self, payload: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., public_key: _Optional[bytes] = ...) -> None: ...
 
 class Edition(_message.Message):
-    __slots__ = ("name", "kind", "phase", "families_per_cell", "shape_ids", "certified_count", "family_count", "commitment_root", "certificates_digest", "create_time", "freeze_time", "freeze_statement")
+    __slots__ = ("name", "kind", "phase", "families_per_cell", "shape_ids", "certified_count", "family_count", "commitment_root", "certificates_digest", "create_time", "freeze_time", "freeze_statement", "retirement_statement", "transitions")
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +62,8 @@ class Edition(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     FREEZE_TIME_FIELD_NUMBER: _ClassVar[int]
     FREEZE_STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    RETIREMENT_STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    TRANSITIONS_FIELD_NUMBER: _ClassVar[int]
     name: str
     kind: _enums_pb2.EditionKind
     phase: _enums_pb2.EditionPhase
@@ -74,7 +76,33 @@ class Edition(_message.Message):
     create_time: _timestamp_pb2.Timestamp
     freeze_time: _timestamp_pb2.Timestamp
     freeze_statement: Statement
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[_enums_pb2.EditionKind, str]] = ..., phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., families_per_cell: _Optional[int] = ..., shape_ids: _Optional[_Iterable[str]] = ..., certified_count: _Optional[int] = ..., family_count: _Optional[int] = ..., commitment_root: _Optional[bytes] = ..., certificates_digest: _Optional[bytes] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_statement: _Optional[_Union[Statement, _Mapping]] = ...) -> None: ...
+    retirement_statement: Statement
+    transitions: _containers.RepeatedCompositeFieldContainer[Transition]
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[_enums_pb2.EditionKind, str]] = ..., phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., families_per_cell: _Optional[int] = ..., shape_ids: _Optional[_Iterable[str]] = ..., certified_count: _Optional[int] = ..., family_count: _Optional[int] = ..., commitment_root: _Optional[bytes] = ..., certificates_digest: _Optional[bytes] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze_statement: _Optional[_Union[Statement, _Mapping]] = ..., retirement_statement: _Optional[_Union[Statement, _Mapping]] = ..., transitions: _Optional[_Iterable[_Union[Transition, _Mapping]]] = ...) -> None: ...
+
+class Transition(_message.Message):
+    __slots__ = ("phase", "time", "principal")
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    phase: _enums_pb2.EditionPhase
+    time: _timestamp_pb2.Timestamp
+    principal: str
+    def __init__(self, phase: _Optional[_Union[_enums_pb2.EditionPhase, str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., principal: _Optional[str] = ...) -> None: ...
+
+class Opening(_message.Message):
+    __slots__ = ("family_id", "key", "truth", "nonce", "condition")
+    FAMILY_ID_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    CONDITION_FIELD_NUMBER: _ClassVar[int]
+    family_id: str
+    key: str
+    truth: int
+    nonce: bytes
+    condition: _enums_pb2.Condition
+    def __init__(self, family_id: _Optional[str] = ..., key: _Optional[str] = ..., truth: _Optional[int] = ..., nonce: _Optional[bytes] = ..., condition: _Optional[_Union[_enums_pb2.Condition, str]] = ...) -> None: ...
 
 class Certificate(_message.Message):
     __slots__ = ("family", "payload", "signature", "payload_digest")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from leakscale.errors import ConflictError, IntegrityError
 from leakscale.merkle import is_consistent
 from leakscale.models import LedgerEntry, LedgerHead, SignedStatement
+from leakscale.openings import openings_to_lines
 from leakscale.statements import envelope_bytes
 from leakscale.verify.directory import ServerDirectory, head_to_json, line_of_entry, read_head
 from leakscale.whole_files import replacing, write_whole
@@ -105,6 +106,16 @@ def _edition(client: Client, directory: ServerDirectory, facts: dict[str, Any], 
     _statement(directory.edition_statement(edition_id), edition.freeze_statement, directory, written)
 
 
+def _openings(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
+    edition_id = facts["edition"]
+    path = directory.openings(edition_id)
+    if not path.exists():
+        write_whole(path, openings_to_lines(client.editions.openings(f"editions/{edition_id}")))
+        written(directory.relative(path))
+    edition = client.editions.get(f"editions/{edition_id}")
+    _statement(directory.retirement(edition_id), edition.retirement_statement, directory, written)
+
+
 def _disclosure(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
     experiment = facts["experiment"]
     path = directory.disclosure(experiment)
@@ -127,4 +138,4 @@ def _nothing(client: Client, directory: ServerDirectory, facts: dict[str, Any], 
     """Leave an entry of another kind to the ledger alone."""
 
 
-_EXPORTS = {"edition-frozen": _edition, "experiment-disclosed": _disclosure}
+_EXPORTS = {"edition-frozen": _edition, "edition-retired": _openings, "experiment-disclosed": _disclosure}

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from leakscale.commitments import condition_commitment, truth_leaf
-from leakscale.digests import canonical_json
 from leakscale.envelopes import open_envelope
 from leakscale.merkle import tree_hash
-from leakscale.models import Condition, Opening
+from leakscale.models import Opening
+from leakscale.openings import opening_of_line
 from leakscale.statements import Predicate
 from leakscale.verify.checks import Checks
 from leakscale.verify.directory import ServerDirectory, read_lines
 from leakscale.verify.editions import CheckedEdition
 from leakscale.verify.ledger import Facts
 
-__all__ = ["check_openings", "openings_to_lines", "require_openings"]
-
-
-def openings_to_lines(openings: Iterable[Opening]) -> bytes:
-    """Write the openings of an edition, in the order of family ids, as their file holds them."""
-    return b"".join(canonical_json(_to_json(each)) + b"\n" for each in openings)
+__all__ = ["check_openings", "require_openings"]
 
 
 def check_openings(
@@ -96,28 +90,8 @@ def require_openings(openings: Iterable[Opening], edition: CheckedEdition) -> No
         raise ValueError("the conditions do not have the families that the atoms say")
 
 
-def _to_json(opening: Opening) -> dict[str, Any]:
-    return {
-        "family": opening.family_id,
-        "key": opening.key,
-        "truth": opening.truth,
-        "nonce": opening.nonce.hex(),
-        "condition": opening.condition.value,
-    }
-
-
 def _read(line: bytes, number: int) -> Opening:
     try:
-        fields = json.loads(line)
-        opening = Opening(
-            family_id=fields["family"],
-            key=fields["key"],
-            truth=fields["truth"],
-            nonce=bytes.fromhex(fields["nonce"]),
-            condition=Condition(fields["condition"]),
-        )
-        if canonical_json(_to_json(opening)) != line:
-            raise ValueError("its bytes are not the ones that were written")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"line {number}: no opening ({error})") from error
-    return opening
+        return opening_of_line(line)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from error

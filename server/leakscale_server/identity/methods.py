@@ -34,6 +34,8 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
         "ListFamilies": Scope.EDITIONS_READ,
         "GetFamily": Scope.EDITIONS_READ,
         "DownloadEdition": Scope.EDITIONS_READ,
+        "RetireEdition": Scope.EDITIONS_WRITE,
+        "ListOpenings": Scope.EDITIONS_READ,
     },
     "CertificationService": {"CertifyFamilies": Scope.EDITIONS_WRITE},
     "GrantService": {

@@ -13,12 +13,20 @@ from typing import Final
 from leakscale.digests import canonical_json
 from leakscale.edition_files import Atom, EditionFacts
 from leakscale.errors import IntegrityError
-from leakscale.models import Condition, Domain, EditionKind, Family, Ring, SignedStatement
+from leakscale.models import Condition, Domain, EditionKind, EditionPhase, Family, Ring, SignedStatement
 from leakscale.statements import Predicate, envelope_bytes, statement
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
-from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest, NotFound, NotFrozen
+from leakscale_server.errors import (
+    DigestConflict,
+    EditionRetired,
+    IntegrityFailure,
+    InvalidRequest,
+    NotFound,
+    NotFrozen,
+)
 from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
+from leakscale_server.registry.lifecycle import Lifecycle, Transition
 from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.edition_file import Forms, FrozenFamily, file_digest, read_forms, write_edition_file
@@ -78,11 +86,37 @@ class Edition:
     certificates_digest: bytes
     freeze_statement: SignedStatement | None
     """What the server signed of the file; a draft has none."""
+    retirement_statement: SignedStatement | None
+    """What the server signed of the openings; only a retired one has it."""
+    transitions: tuple[Transition, ...]
+    """Phases that it reached, in their order."""
 
     @property
     def is_frozen(self) -> bool:
         """Tell whether it can no longer change."""
         return self.freeze_time is not None
+
+    @property
+    def is_retired(self) -> bool:
+        """Tell whether its truth is in the open."""
+        return self.retirement_statement is not None
+
+    @property
+    def phase(self) -> EditionPhase:
+        """Tell where it is in its life."""
+        return self.transitions[-1].phase if self.transitions else EditionPhase.DRAFT
+
+    def require_in_use(self) -> None:
+        """Refuse to measure with it once its truth is in the open.
+
+        Raises:
+            EditionRetired: If it is retired.
+        """
+        if self.is_retired:
+            raise EditionRetired(
+                f"edition {self.edition_id!r} is retired, its truth is in the open; measure with another edition",
+                subject=f"editions/{self.edition_id}",
+            )
 
     def shape(self, shape_id: str) -> Shape:
         """Return one of its shapes.
@@ -135,12 +169,14 @@ class EditionRegistry:
         self._ledger = ledger
         self._signer = signer
         self._editions_dir = editions_dir
+        self.lifecycle = Lifecycle(registry)
 
-    def create(self, draft: EditionDraft, *, check: Callable[[Edition], None]) -> Edition:
+    def create(self, draft: EditionDraft, *, principal: str, check: Callable[[Edition], None]) -> Edition:
         """Open a draft; the same request again returns the same draft.
 
         Args:
             draft: What an author asks for.
+            principal: Who the author is.
             check: Refuses a new draft for what its families would be; nothing is kept of it then.
 
         Raises:
@@ -178,6 +214,7 @@ class EditionRegistry:
                 {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()},
                 project=draft.project,
             )
+            self.lifecycle.reach(draft.edition_id, EditionPhase.DRAFT, principal=principal)
             edition = self.get(draft.edition_id)
             check(edition)
         return edition
@@ -190,9 +227,9 @@ class EditionRegistry:
         """
         row = self._row(edition_id)
         if row is None:
-            raise NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
+            raise _unknown(edition_id)
         freeze = self._registry.row("SELECT * FROM freezes WHERE edition_id = ?", (edition_id,))
-        certified = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (edition_id,))
+        retirement = self._registry.row("SELECT * FROM retirements WHERE edition_id = ?", (edition_id,))
         rows = self._registry.rows(
             "SELECT source, toml FROM shapes WHERE edition_id = ? ORDER BY position", (edition_id,)
         )
@@ -205,24 +242,51 @@ class EditionRegistry:
             shapes=_parse_shapes(sources),
             sources=sources,
             public_seed=row["public_seed"],
-            certified_count=certified["n"] if certified else 0,
+            certified_count=self._certified_count(edition_id),
             create_time=datetime.fromisoformat(row["create_time"]),
             freeze_time=datetime.fromisoformat(freeze["freeze_time"]) if freeze else None,
             commitment_root=freeze["commitment_root"] if freeze else b"",
             certificates_digest=freeze["certificates_digest"] if freeze else b"",
-            freeze_statement=SignedStatement(freeze["payload"], freeze["signature"], self._signer.public_key)
-            if freeze
-            else None,
+            freeze_statement=self._statement(freeze),
+            retirement_statement=self._statement(retirement),
+            transitions=self.lifecycle.of(edition_id),
         )
 
-    def get_frozen(self, edition_id: str) -> Edition:
-        """Return an edition that can no longer change.
+    def visible(self, edition_id: str, *, project: str) -> Edition:
+        """Return an edition that a project may see: its own, or a frozen one.
 
         Raises:
-            NotFound: If there is none.
+            NotFound: If there is none; the same whether another project has a draft of that id.
+        """
+        row = self._row(edition_id)
+        edition = self.get(edition_id) if row is not None else None
+        if edition is None or not (edition.is_frozen or edition.project == project):
+            raise _unknown(edition_id)
+        return edition
+
+    def owned(self, edition_id: str, *, project: str) -> Edition:
+        """Return an edition of a project.
+
+        Raises:
+            NotFound: If the project has none of that id.
+        """
+        edition = self.visible(edition_id, project=project)
+        if edition.project != project:
+            raise NotFound(f"edition {edition_id!r} is another project's; use a token of that", subject=edition_id)
+        return edition
+
+    def get_frozen(self, edition_id: str, *, project: str | None = None) -> Edition:
+        """Return an edition that can no longer change.
+
+        Args:
+            edition_id: Its id.
+            project: Who asks; drafts of others do not exist for it. None asks for the server itself.
+
+        Raises:
+            NotFound: If there is none that the project may see.
             NotFrozen: If it is a draft.
         """
-        edition = self.get(edition_id)
+        edition = self.get(edition_id) if project is None else self.visible(edition_id, project=project)
         if not edition.is_frozen:
             is_whole = edition.certified_count == len(edition.slots())
             first = "" if is_whole else "certify the others, then "
@@ -233,14 +297,23 @@ class EditionRegistry:
             )
         return edition
 
-    def list_ids(self, *, before: str, limit: int) -> list[str]:
+    def list_ids(self, *, before: str, limit: int, project: str | None = None) -> list[str]:
         """List ids of editions, newest first, those after the page that ended with `before`.
+
+        Args:
+            before: Last id of the page before.
+            limit: How many at most.
+            project: List its drafts and frozen editions only; None lists all.
 
         Raises:
             InvalidRequest: If no page ended so.
         """
-        query = "SELECT edition_id FROM editions ORDER BY create_time DESC, edition_id"
-        ids = [row["edition_id"] for row in self._registry.rows(query)]
+        query = (
+            "SELECT edition_id, project, f.edition_id IS NOT NULL AS is_frozen FROM editions "
+            "LEFT JOIN freezes AS f USING (edition_id) ORDER BY create_time DESC, edition_id"
+        )
+        rows = self._registry.rows(query)
+        ids = [row["edition_id"] for row in rows if row["is_frozen"] or project in (None, row["project"])]
         if before and before not in ids:
             raise InvalidRequest(
                 f"page_token {before[:80]!r} is none of this server's; pass the next_page_token of the page before",
@@ -262,27 +335,38 @@ class EditionRegistry:
         query = "SELECT * FROM certificates WHERE edition_id = ? ORDER BY family_id"
         return [_certificate(row) for row in self._registry.rows(query, (edition_id,))]
 
-    def add_certificate(self, edition_id: str, certificate: SignedCertificate) -> SignedCertificate:
-        """Store a certificate and return the one that stands; the first one wins."""
-        self._registry.add(
-            "certificates",
-            [
-                {
-                    "edition_id": edition_id,
-                    "family_id": certificate.family_id,
-                    "shape_id": certificate.slot.shape_id,
-                    "condition": certificate.slot.condition.value,
-                    "ordinal": certificate.slot.ordinal,
-                    "payload": certificate.payload,
-                    "payload_digest": certificate.payload_digest,
-                    "signature": certificate.signature,
-                }
-            ],
-        )
+    def add_certificate(self, edition: Edition, certificate: SignedCertificate, *, principal: str) -> SignedCertificate:
+        """Store a certificate and return the one that stands; the first one wins. The last one ends the certification.
+
+        Args:
+            edition: A draft.
+            certificate: Of one of its families.
+            principal: Who had it certified.
+        """
+        edition_id = edition.edition_id
+        row: Row = {
+            "edition_id": edition_id,
+            "family_id": certificate.family_id,
+            "shape_id": certificate.slot.shape_id,
+            "condition": certificate.slot.condition.value,
+            "ordinal": certificate.slot.ordinal,
+            "payload": certificate.payload,
+            "payload_digest": certificate.payload_digest,
+            "signature": certificate.signature,
+        }
+        with self._registry.transaction():
+            self._registry.add("certificates", [row])
+            if self._certified_count(edition_id) == len(edition.slots()):
+                self.lifecycle.reach(edition_id, EditionPhase.CERTIFIED, principal=principal)
         return self.certificate(edition_id, certificate.slot) or certificate
 
     def freeze(
-        self, edition: Edition, families: Sequence[tuple[Family, Family, Family]], *, commitment_root: bytes
+        self,
+        edition: Edition,
+        families: Sequence[tuple[Family, Family, Family]],
+        *,
+        commitment_root: bytes,
+        principal: str,
     ) -> Edition:
         """Write the edition file and record it.
 
@@ -290,6 +374,7 @@ class EditionRegistry:
             edition: A draft of which every family is certified.
             families: R0, R1 and R2 of each, from the scorer, in the order of their ids.
             commitment_root: Merkle root over the commitments to the associations, in the same order.
+            principal: Who freezes it.
         """
         certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
         certified = [(rings, certificates[rings[0].family_id]) for rings in families]
@@ -323,6 +408,7 @@ class EditionRegistry:
                 "signature": signature,
             }
             if self._registry.add("freezes", [row]):
+                self.lifecycle.reach(edition.edition_id, EditionPhase.FROZEN, principal=principal)
                 self._ledger.append(
                     "edition-frozen",
                     {
@@ -388,8 +474,19 @@ class EditionRegistry:
         """Return where the file of a frozen edition lies."""
         return self._editions_dir / f"{edition_id}.sqlite"
 
+    def _statement(self, row: Row | None) -> SignedStatement | None:
+        return SignedStatement(row["payload"], row["signature"], self._signer.public_key) if row else None
+
+    def _certified_count(self, edition_id: str) -> int:
+        found = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (edition_id,))
+        return int(found["n"]) if found else 0
+
     def _row(self, edition_id: str) -> Row | None:
         return self._registry.row("SELECT * FROM editions WHERE edition_id = ?", (edition_id,))
+
+
+def _unknown(edition_id: str) -> NotFound:
+    return NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
 
 
 def _freeze_statement(facts: EditionFacts, *, file_digest: str, freeze_time: str) -> bytes:

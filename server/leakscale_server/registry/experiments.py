@@ -109,6 +109,7 @@ class ExperimentRegistry:
             InvalidRequest: If a number is out of range or a cohort is too small for a private edition.
             NotFound: If the edition does not exist.
             NotFrozen: If the edition is a draft.
+            EditionRetired: If its truth is in the open.
             BudgetSpent: If a private edition has had all the experiments that it may have.
             DigestConflict: If the id was used for another plan.
         """
@@ -116,6 +117,8 @@ class ExperimentRegistry:
         edition = self._editions.get_frozen(plan.edition_id)
         _check_cohorts(edition)
         with self._registry.transaction():
+            if self._registry.row("SELECT 1 FROM experiments WHERE experiment_id = ?", (plan.experiment_id,)) is None:
+                self._editions.get(plan.edition_id).require_in_use()
             self._check_budget(edition, plan)
             row: Row = {
                 "experiment_id": plan.experiment_id,
@@ -241,6 +244,7 @@ class ExperimentRegistry:
                     subject=name,
                 )
             if not bank.is_sealed:
+                self._editions.get(self.get(experiment_id).plan.edition_id).require_in_use()
                 digest = answers_digest(self.answers(experiment_id, bank_id))
                 index = self._ledger.append(
                     "bank-sealed",
@@ -284,7 +288,10 @@ class ExperimentRegistry:
             for answer in answers
         ]
         with self._registry.transaction():
-            sealed = self.get_bank(bank.experiment_id, bank.bank_id)[1].is_sealed
+            experiment, now = self.get_bank(bank.experiment_id, bank.bank_id)
+            sealed = now.is_sealed
+            if not sealed:
+                self._editions.get(experiment.plan.edition_id).require_in_use()
             if not sealed and self._registry.add("answers", rows) == len(rows):
                 return
             for row in rows:

@@ -1,7 +1,8 @@
 """What the scorer is asked and what it answers: values alone, so that either side may be another process.
 
 A call brings everything public that it needs; the scorer adds what lies in its vault. No answer has a field that could
-hold an association, a fixture or a utility, but for the corpus of a redeemed grant.
+hold an association, a fixture or a utility, but for the corpus of a redeemed grant and the openings
+of an edition that is retired.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from leakscale.models import Condition, Domain, Family, ModelState, Ring
+from leakscale.models import Condition, Domain, Family, ModelState, Opening, Ring
 from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.judging.rejections import Rejection
@@ -196,6 +197,13 @@ class Scoring(Protocol):
 
     def commit(self, edition_id: str, family_ids: tuple[str, ...]) -> bytes:
         """Return the Merkle root over the commitments to the associations of these families, in this order.
+
+        Raises:
+            IntegrityFailure: If the vault holds no association of one of them.
+        """
+
+    def openings(self, edition_id: str, family_ids: tuple[str, ...]) -> tuple[Opening, ...]:
+        """Return what the commitments of these families hid, in this order. Only for an edition that is retired by it.
 
         Raises:
             IntegrityFailure: If the vault holds no association of one of them.

@@ -15,7 +15,7 @@ from typing import Final
 
 from leakscale.commitments import truth_leaf
 from leakscale.merkle import tree_hash
-from leakscale.models import Condition
+from leakscale.models import Condition, Opening
 from leakscale.sealing import SealedPiece, seal_pieces
 from leakscale.training_records import records_to_bytes
 from leakscale_server.core.shapes import Shape, parse_shape
@@ -90,6 +90,14 @@ class Scorer:
                 truth_leaf(edition_id=edition_id, family_id=name, key=each.key, truth=each.truth, nonce=each.nonce)
                 for name, each in associations.items()
             ]
+        )
+
+    def openings(self, edition_id: str, family_ids: tuple[str, ...]) -> tuple[Opening, ...]:
+        """Return what the commitments of these families hid; see `Scoring`."""
+        associations = self._associations(edition_id, family_ids)
+        return tuple(
+            Opening(family_id=name, key=each.key, truth=each.truth, nonce=each.nonce, condition=each.condition)
+            for name, each in associations.items()
         )
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:

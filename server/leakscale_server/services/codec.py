@@ -8,7 +8,18 @@ from typing import Final, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from leakscale.models import Answer, Condition, Domain, Family, GrantPhase, ModelState, Ring, SignedStatement
+from leakscale.models import (
+    Answer,
+    Condition,
+    Domain,
+    EditionPhase,
+    Family,
+    GrantPhase,
+    ModelState,
+    Opening,
+    Ring,
+    SignedStatement,
+)
 from leakscale.v1 import (
     certification_service_pb2,
     edition_service_pb2,
@@ -39,6 +50,7 @@ __all__ = [
     "encode_experiment",
     "encode_family",
     "encode_grant",
+    "encode_opening",
     "encode_receipt",
     "page",
     "page_size",
@@ -54,6 +66,13 @@ _CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS
 _STATES: Final = {ModelState.BASE: enums_pb2.MODEL_STATE_BASE, ModelState.ADAPTED: enums_pb2.MODEL_STATE_ADAPTED}
 _RINGS: Final = {Ring.R0: enums_pb2.RING_R0, Ring.R1: enums_pb2.RING_R1, Ring.R2: enums_pb2.RING_R2}
 _RING_VALUES: Final = {enums_pb2.RING_UNSPECIFIED: Ring.R0, **{value: ring for ring, value in _RINGS.items()}}
+_PHASES: Final = {
+    EditionPhase.DRAFT: enums_pb2.EDITION_PHASE_DRAFT,
+    EditionPhase.CERTIFIED: enums_pb2.EDITION_PHASE_CERTIFIED,
+    EditionPhase.FROZEN: enums_pb2.EDITION_PHASE_FROZEN,
+    EditionPhase.EXPOSED: enums_pb2.EDITION_PHASE_EXPOSED,
+    EditionPhase.RETIRED: enums_pb2.EDITION_PHASE_RETIRED,
+}
 _KINDS: Final = {enums_pb2.EDITION_KIND_PRACTICE: "practice", enums_pb2.EDITION_KIND_PRIVATE: "private"}
 _KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
 _GRANT_PHASES: Final = {
@@ -147,12 +166,17 @@ def decode_answers(answers: list[resources_pb2.Answer]) -> list[Answer]:
     return [Answer(answer.family_id, answer.draw, answer.text) for answer in answers]
 
 
-def encode_edition(edition: Edition) -> resources_pb2.Edition:
-    """Write an edition."""
+def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
+    """Write an edition.
+
+    Args:
+        edition: One that the caller may see.
+        is_own: Whether it is of the caller's project, who then learns who did what.
+    """
     message = resources_pb2.Edition(
         name=child("editions", edition.edition_id),
         kind=_KIND_VALUES[edition.kind],
-        phase=enums_pb2.EDITION_PHASE_FROZEN if edition.is_frozen else enums_pb2.EDITION_PHASE_DRAFT,
+        phase=_PHASES[edition.phase],
         families_per_cell=edition.families_per_cell,
         shape_ids=[shape.id for shape in edition.shapes],
         certified_count=edition.certified_count,
@@ -160,12 +184,31 @@ def encode_edition(edition: Edition) -> resources_pb2.Edition:
         commitment_root=edition.commitment_root,
         certificates_digest=edition.certificates_digest,
         create_time=_timestamp(edition.create_time),
+        transitions=[
+            resources_pb2.Transition(
+                phase=_PHASES[each.phase], time=_timestamp(each.time), principal=each.principal if is_own else ""
+            )
+            for each in edition.transitions
+        ],
     )
     if edition.freeze_time is not None:
         message.freeze_time.CopyFrom(_timestamp(edition.freeze_time))
     if edition.freeze_statement is not None:
         message.freeze_statement.CopyFrom(_encode_statement(edition.freeze_statement))
+    if edition.retirement_statement is not None:
+        message.retirement_statement.CopyFrom(_encode_statement(edition.retirement_statement))
     return message
+
+
+def encode_opening(opening: Opening) -> resources_pb2.Opening:
+    """Write what a commitment of a retired edition hid."""
+    return resources_pb2.Opening(
+        family_id=opening.family_id,
+        key=opening.key,
+        truth=opening.truth,
+        nonce=opening.nonce,
+        condition=_CONDITION_VALUES[opening.condition],
+    )
 
 
 def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:

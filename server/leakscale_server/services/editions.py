@@ -9,12 +9,14 @@ from leakscale.v1 import (
     certification_service_pb2_grpc,
     edition_service_pb2,
     edition_service_pb2_grpc,
+    resources_pb2,
 )
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import CHUNK_BYTES, FAMILIES_PER_PAGE
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.names import parse
+from leakscale_server.registry.retirement import Retirements
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
 from leakscale_server.stages.editions import EditionStages
@@ -25,8 +27,9 @@ __all__ = ["CertificationService", "EditionService"]
 class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     """Drafts, frozen editions and their public families."""
 
-    def __init__(self, editions: EditionRegistry, stages: EditionStages) -> None:
+    def __init__(self, editions: EditionRegistry, retirements: Retirements, stages: EditionStages) -> None:
         self._editions = editions
+        self._retirements = retirements
         self._stages = stages
 
     def CreateEdition(  # noqa: N802
@@ -36,15 +39,17 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         edition = self._stages.create(
             codec.decode_draft(request, project=call.caller.project),
             practice_private_seed=request.practice_private_seed,
+            principal=call.caller.principal,
         )
-        return edition_service_pb2.CreateEditionResponse(edition=codec.encode_edition(edition))
+        return edition_service_pb2.CreateEditionResponse(edition=_seen(edition, call))
 
     def GetEdition(  # noqa: N802
         self, request: edition_service_pb2.GetEditionRequest, call: Call
     ) -> edition_service_pb2.GetEditionResponse:
         """Return one edition."""
         (edition_id,) = parse(request.name, "editions")
-        return edition_service_pb2.GetEditionResponse(edition=codec.encode_edition(self._editions.get(edition_id)))
+        edition = self._editions.visible(edition_id, project=call.caller.project)
+        return edition_service_pb2.GetEditionResponse(edition=_seen(edition, call))
 
     def ListEditions(  # noqa: N802
         self, request: edition_service_pb2.ListEditionsRequest, call: Call
@@ -52,10 +57,10 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """List editions, newest first."""
         limit = codec.page_size(request.page_size, default=100)
         # One more than the page holds tells whether it is the last.
-        ids = self._editions.list_ids(before=request.page_token, limit=limit + 1)
+        ids = self._editions.list_ids(before=request.page_token, limit=limit + 1, project=call.caller.project)
         page = ids[:limit]
         return edition_service_pb2.ListEditionsResponse(
-            editions=[codec.encode_edition(self._editions.get(edition_id)) for edition_id in page],
+            editions=[_seen(self._editions.get(edition_id), call) for edition_id in page],
             next_page_token=page[-1] if len(ids) > limit else "",
         )
 
@@ -64,8 +69,9 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.FreezeEditionResponse:
         """Make a fully certified draft immutable."""
         (edition_id,) = parse(request.name, "editions")
-        edition = self._stages.freeze(self._editions.get(edition_id))
-        return edition_service_pb2.FreezeEditionResponse(edition=codec.encode_edition(edition))
+        draft = self._editions.owned(edition_id, project=call.caller.project)
+        edition = self._stages.freeze(draft, principal=call.caller.principal)
+        return edition_service_pb2.FreezeEditionResponse(edition=_seen(edition, call))
 
     def ListFamilies(  # noqa: N802
         self, request: edition_service_pb2.ListFamiliesRequest, call: Call
@@ -74,6 +80,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         (edition_id,) = parse(request.edition, "editions", field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
         ring = codec.decode_ring(request.ring)
+        self._editions.visible(edition_id, project=call.caller.project)
         families = self._editions.families(edition_id, ring=ring, after=request.page_token, limit=limit + 1)
         page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
@@ -86,6 +93,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.GetFamilyResponse:
         """Return one public family in one ring."""
         edition_id, family_id = parse(request.name, "editions", "families")
+        self._editions.visible(edition_id, project=call.caller.project)
         family = self._editions.family(edition_id, family_id, ring=codec.decode_ring(request.ring))
         return edition_service_pb2.GetFamilyResponse(family=codec.encode_family(edition_id, family))
 
@@ -94,9 +102,33 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> Iterator[edition_service_pb2.DownloadEditionResponse]:
         """Stream the file of a frozen edition."""
         (edition_id,) = parse(request.name, "editions")
+        self._editions.visible(edition_id, project=call.caller.project)
         with self._editions.frozen_file(edition_id).open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 yield edition_service_pb2.DownloadEditionResponse(chunk=chunk)
+
+    def RetireEdition(  # noqa: N802
+        self, request: edition_service_pb2.RetireEditionRequest, call: Call
+    ) -> edition_service_pb2.RetireEditionResponse:
+        """Open the commitments of a frozen edition."""
+        (edition_id,) = parse(request.name, "editions")
+        frozen = self._editions.owned(edition_id, project=call.caller.project)
+        edition = self._stages.retire(frozen, principal=call.caller.principal)
+        return edition_service_pb2.RetireEditionResponse(edition=_seen(edition, call))
+
+    def ListOpenings(  # noqa: N802
+        self, request: edition_service_pb2.ListOpeningsRequest, call: Call
+    ) -> edition_service_pb2.ListOpeningsResponse:
+        """List what the commitments of a retired edition hid, in the order of family ids."""
+        (edition_id,) = parse(request.edition, "editions", field="edition")
+        limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
+        self._editions.visible(edition_id, project=call.caller.project)
+        openings = self._retirements.openings(edition_id, after=request.page_token, limit=limit + 1)
+        page = openings[:limit]
+        return edition_service_pb2.ListOpeningsResponse(
+            openings=[codec.encode_opening(opening) for opening in page],
+            next_page_token=page[-1].family_id if len(openings) > limit else "",
+        )
 
 
 class CertificationService(certification_service_pb2_grpc.CertificationServiceServicer):
@@ -116,9 +148,14 @@ class CertificationService(certification_service_pb2_grpc.CertificationServiceSe
         if first is None:
             return
         (edition_id,) = parse(first.edition, "editions", field="edition")
-        edition = self._editions.get(edition_id)
-        for outcome in self._stages.certify(_slots(first, request_iterator, edition)):
+        edition = self._editions.owned(edition_id, project=call.caller.project)
+        slots = _slots(first, request_iterator, edition)
+        for outcome in self._stages.certify(slots, principal=call.caller.principal):
             yield codec.encode_certification(edition_id, outcome)
+
+
+def _seen(edition: Edition, call: Call) -> resources_pb2.Edition:
+    return codec.encode_edition(edition, is_own=edition.project == call.caller.project)
 
 
 def _slots(

@@ -1,4 +1,4 @@
-"""An edition from draft to frozen."""
+"""An edition from draft to retired."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.crew import Crew
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotCertified
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
+from leakscale_server.registry.retirement import Retirements
 from leakscale_server.scorer.contract import FamilyOrder, Scoring, SeedState, ShapeText
 
 __all__ = ["CertificationOutcome", "EditionStages"]
@@ -35,8 +36,9 @@ class CertificationOutcome:
 class EditionStages:
     """Creates, certifies and freezes editions. Safe to use from several threads."""
 
-    def __init__(self, editions: EditionRegistry, scorer: Scoring) -> None:
+    def __init__(self, editions: EditionRegistry, retirements: Retirements, scorer: Scoring) -> None:
         self._editions = editions
+        self._retirements = retirements
         self._scorer = scorer
         self._freezing = threading.Lock()
         self._crew = Crew(scorer.sandbox.lane_count)
@@ -49,7 +51,7 @@ class EditionStages:
         """Wait until nothing uses a sandbox: one that is opened after its pool was closed would stay for ever."""
         self._crew.close()
 
-    def create(self, draft: EditionDraft, *, practice_private_seed: bytes) -> Edition:
+    def create(self, draft: EditionDraft, *, practice_private_seed: bytes, principal: str) -> Edition:
         """Open a draft and fix its private seed: the author's for practice, 256 fresh bits otherwise.
 
         Raises:
@@ -58,7 +60,7 @@ class EditionStages:
             DigestConflict: If the practice edition exists with another seed.
         """
         _check_seed(draft, practice_private_seed)
-        edition = self._editions.create(draft, check=_require_unique_keys)
+        edition = self._editions.create(draft, principal=principal, check=_require_unique_keys)
         if self._scorer.fix_seed(edition.edition_id, practice_private_seed) is SeedState.DIFFERS:
             raise DigestConflict(
                 f"practice edition {edition.edition_id!r} exists with another private seed; choose another id",
@@ -66,16 +68,18 @@ class EditionStages:
             )
         return edition
 
-    def certify(self, requests: Iterable[tuple[Edition, FamilySlot]]) -> Iterator[CertificationOutcome]:
+    def certify(
+        self, requests: Iterable[tuple[Edition, FamilySlot]], *, principal: str
+    ) -> Iterator[CertificationOutcome]:
         """Certify families as they come in, and answer each as soon as it is done.
 
         Raises:
             SandboxUnusable: If a sandbox failed after its retries; families answered before stay certified.
             Unavailable: If server or scorer stops; families answered before stay certified.
         """
-        return self._crew.run(requests, lambda _, request: self._certify_one(*request))
+        return self._crew.run(requests, lambda _, request: self._certify_one(*request, principal=principal))
 
-    def freeze(self, edition: Edition) -> Edition:
+    def freeze(self, edition: Edition, *, principal: str) -> Edition:
         """Freeze a fully certified edition; a frozen one is returned as it is.
 
         Raises:
@@ -83,9 +87,22 @@ class EditionStages:
         """
         with self._freezing:
             edition = self._editions.get(edition.edition_id)
-            return edition if edition.is_frozen else self._freeze(edition)
+            return edition if edition.is_frozen else self._freeze(edition, principal=principal)
 
-    def _freeze(self, edition: Edition) -> Edition:
+    def retire(self, edition: Edition, *, principal: str) -> Edition:
+        """Open the commitments of a frozen edition; a retired one whose openings are there is returned as it is.
+
+        Raises:
+            NotFrozen: If it is a draft.
+            IntegrityFailure: If the vault does not open the root that was frozen.
+        """
+        edition = self._editions.get_frozen(edition.edition_id)
+        if self._retirements.is_complete(edition.edition_id):
+            return edition
+        names = tuple(family.family_id for family in self._editions.families(edition.edition_id))
+        return self._retirements.retire(edition, self._scorer.openings(edition.edition_id, names), principal=principal)
+
+    def _freeze(self, edition: Edition, *, principal: str) -> Edition:
         missing = len(edition.slots()) - edition.certified_count
         if missing:
             raise NotCertified(
@@ -96,9 +113,9 @@ class EditionStages:
             )
         families = _public_families(edition)
         root = self._scorer.commit(edition.edition_id, tuple(rings[0].family_id for rings in families))
-        return self._editions.freeze(edition, families, commitment_root=root)
+        return self._editions.freeze(edition, families, commitment_root=root, principal=principal)
 
-    def _certify_one(self, edition: Edition, slot: FamilySlot) -> CertificationOutcome:
+    def _certify_one(self, edition: Edition, slot: FamilySlot, *, principal: str) -> CertificationOutcome:
         stored = self._editions.certificate(edition.edition_id, slot)
         if stored is not None:
             return CertificationOutcome(slot, stored.family_id, stored, None, is_stored=True)
@@ -107,7 +124,7 @@ class EditionStages:
             return CertificationOutcome(slot, outcome.family_id, None, outcome.rejection, is_stored=False)
         payload, signature = outcome.certificate.payload, outcome.certificate.signature
         certificate = SignedCertificate(slot, outcome.family_id, payload, hashlib.sha256(payload).digest(), signature)
-        standing = self._editions.add_certificate(edition.edition_id, certificate)
+        standing = self._editions.add_certificate(edition, certificate, principal=principal)
         return CertificationOutcome(slot, standing.family_id, standing, None, is_stored=False)
 
 

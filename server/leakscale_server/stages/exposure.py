@@ -36,8 +36,9 @@ class Exposure:
         Raises:
             NotFound: If there is no such edition.
             NotFrozen: If it is a draft.
+            EditionRetired: If its truth is in the open.
         """
-        self._editions.get_frozen(edition_id)
+        self._editions.get_frozen(edition_id, project=caller.project).require_in_use()
         return self._grants.request(
             edition_id,
             caller,
@@ -68,7 +69,7 @@ class Exposure:
 
     def visible(self, edition_id: str, caller: Caller) -> list[Grant]:
         """Return the grants of an edition that the caller may see, newest first."""
-        is_own = self._editions.get_frozen(edition_id).project == caller.project
+        is_own = self._editions.get_frozen(edition_id, project=caller.project).project == caller.project
         return [grant for grant in self._grants.of_edition(edition_id) if is_own or grant.project == caller.project]
 
     def phase(self, grant: Grant) -> GrantPhase:
@@ -84,7 +85,7 @@ class Exposure:
             GrantNotOpen: If it waits for approval, or has expired.
             AlreadyDone: If another request redeemed it.
         """
-        edition = self._editions.get_frozen(edition_id)
+        edition = self._editions.get_frozen(edition_id, project=caller.project)
         grant = self._grants.redeem(self.get(edition_id, grant_id, caller), caller, request_id=request_id)
         return self._scorer.corpus(
             CorpusOrder(
@@ -112,7 +113,7 @@ class Exposure:
                 "overlap by 256 characters",
                 subject="text",
             )
-        edition = self._editions.get_frozen(edition_id)
+        edition = self._editions.get_frozen(edition_id, project=caller.project)
         if edition.project != caller.project:
             raise _unseen(f"editions/{edition_id}")
         redeemed = [grant for grant in self._grants.of_edition(edition_id) if grant.redeem_time is not None]

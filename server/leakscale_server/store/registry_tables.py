@@ -58,6 +58,16 @@ _TABLES: Final = (
         ("edition_id",),
     ),
     Table(
+        "transitions",
+        {"edition_id": str, "phase": str, "time": str, "principal": str},
+        ("edition_id", "phase"),
+    ),
+    Table(
+        "retirements",
+        {"edition_id": str, "openings_digest": bytes, "payload": bytes, "signature": bytes},
+        ("edition_id",),
+    ),
+    Table(
         "grants",
         {
             "grant_id": str,
