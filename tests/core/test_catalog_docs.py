@@ -6,7 +6,7 @@ import re
 import sqlite3
 import tomllib
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -28,12 +28,14 @@ from leakscale_sandbox.canonical import (
 )
 from leakscale_server.core.building.cell_types import annotation
 from leakscale_server.core.building.construction import Construction, FamilySlot, construct
-from leakscale_server.core.building.given import read_given
+from leakscale_server.core.building.given import ROWS_MAX, read_given
+from leakscale_server.core.checks.prompt_length import TOKEN_COUNT_MAX
+from leakscale_server.core.checks.sizes import FIXTURE_BYTES_MAX
 from leakscale_server.core.format.columns import Column
-from leakscale_server.core.format.schema import GivenFixture, Table
+from leakscale_server.core.format.schema import FIXTURE_COUNTS, GivenFixture, Shape, Table
 from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.judging.rejections import RejectionReason
-from leakscale_server.core.shapes import ShapeError, parse_shape
+from leakscale_server.core.shapes import FILE_BYTES_MAX, LINE_CHARACTERS_MAX, ShapeError, parse_shape
 
 PAGE = (Path(__file__).parents[2] / "docs" / "catalog-format.md").read_text()
 
@@ -200,3 +202,62 @@ def _tuples(value: object) -> Any:
             return tuple(map(_tuples, value))
         case _:
             return value
+
+
+LIMITS = the_section("Limits")
+SCHEMA = Shape.model_json_schema()
+
+
+def properties(schema: object) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every field of the format with what the schema says of it."""
+    if isinstance(schema, dict):
+        for name, each in schema.get("properties", {}).items():
+            yield name, each
+        schema = list(schema.values())
+    for each in schema if isinstance(schema, list) else ():
+        yield from properties(each)
+
+
+def numbers(schema: object) -> Iterator[float]:
+    """Yield the bounds of texts, arrays and numbers in a schema, however deep they stand."""
+    if isinstance(schema, dict):
+        bounds = ("minLength", "maxLength", "minItems", "maxItems", "maxProperties", "maximum")
+        yield from (schema[bound] for bound in bounds if isinstance(schema.get(bound), int | float))
+        schema = list(schema.values())
+    for each in schema if isinstance(schema, list) else ():
+        yield from numbers(each)
+
+
+def test_every_field_of_the_format_is_on_the_page() -> None:
+    names = {name for name, _ in properties(SCHEMA)} - {"files"}  # the client writes it, see `shape_files`
+
+    assert [name for name in sorted(names) if not re.search(rf"`[^`\n]*\b{name}\b", PAGE)] == []
+
+
+@pytest.mark.parametrize("limit", sorted({*numbers(SCHEMA), FILE_BYTES_MAX >> 10, LINE_CHARACTERS_MAX}))
+def test_every_limit_of_the_format_is_on_the_page(limit: float) -> None:
+    """An author who meets one for the first time in an error has written for nothing."""
+    powers = {10**9: "10\u2079", 10**12: "10\u00b9\u00b2"}
+    written = powers.get(int(limit), f"{int(limit):,}")
+
+    assert re.search(rf"(?<![\d,]){written}(?![\d,])", LIMITS)
+
+
+def test_other_limits_are_those_of_the_code() -> None:
+    assert f"{TOKEN_COUNT_MAX} tokens" in LIMITS
+    assert f"{FIXTURE_BYTES_MAX >> 10} KiB" in LIMITS
+    assert f"{ROWS_MAX} rows" in LIMITS
+    assert [f"{count} in {domain}" in LIMITS for count, domain in ((8, "SQL"), (16, "Python"))] == [True, True]
+    assert {domain.value: count for domain, count in FIXTURE_COUNTS.items()} == {"sql": 8, "python": 16}
+
+
+def test_every_invariant_is_explained() -> None:
+    """A line that only its programmer can read helps no author."""
+    page = PAGE.partition("| invariant | what is looked at |")[2].partition("Then certification")[0]
+    explained = re.findall(r"^\| `([a-z ]+)` \|", page, re.MULTILINE)
+
+    # As `catalog audit` names them; that these are all of them is what its own test says.
+    assert explained == [
+        *("structures", "candidates", "names", "balance", "answers", "compiler", "prompts", "regeneration"),
+        *("separation", "secrecy", "overlap", "references", "one right", "renaming", "purity"),
+    ]

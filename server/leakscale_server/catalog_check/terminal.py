@@ -95,7 +95,7 @@ def _why_lines(table: RingTable) -> Iterator[Text]:
     for row in table.rows:
         for index, cell in enumerate(row.cells):
             if cell.mark is not Mark.PASS:
-                yield Text(f"  {excerpt(row.literal, width=_LITERAL_WIDTH)} on fixture {index}", "dim")
+                yield Text(f"  candidate {excerpt(row.literal, width=_LITERAL_WIDTH)} on fixture {index}", "dim")
                 if cell.expected:
                     yield Text(f"    expected {cell.expected}")
                 yield Text(f"    {'got      ' if cell.expected else ''}{cell.got}")

@@ -158,8 +158,8 @@ _MESSAGES: Final = {
     " {fixture_index} once tables, columns and fields are renamed; use names to read values, and for nothing else",
     RejectionReason.REFERENCE_FAILED: "the correct candidate must return on all {fixture_count} fixtures; candidates"
     " end with {endings}; write programs that return a value for whatever the generators draw",
-    RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; widen the generators"
-    " or bring values nearer to the candidates",
+    RejectionReason.DEGENERATE: "the expected output is the same on all {fixture_count} fixtures; draw candidates from"
+    " the middle of what they are compared with, fewer rows, or values nearer to the candidates",
     RejectionReason.PERFECT_COUNT: _PAIR,
     RejectionReason.WEAK_ALTERNATIVE: _PAIR,
 }
