@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,8 @@ from leakscale.inference import (
     FrozenBank,
     Mode,
     Outcome,
+    PreflightReport,
+    Question,
     answer_bank,
     verify_bank,
 )
@@ -153,6 +155,31 @@ def test_engine_that_fails_its_preflight_is_asked_no_case(files: BankFiles) -> N
         answer_bank(frozen(files), engine, files)
     assert engine.asked == []
     assert sorted(path.name for path in files.plan.parent.iterdir()) == ["bank.plan.jsonl"]
+
+
+def test_bank_is_not_begun_while_its_engine_is_tried(files: BankFiles) -> None:
+    """Whoever is killed there leaves nothing that looks like a bank in progress."""
+    found: list[str] = []
+
+    class Looking(FakeEngine):
+        def preflight(self, questions: Sequence[Question]) -> PreflightReport:
+            found.extend(path.name for path in files.plan.parent.iterdir())
+            return super().preflight(questions)
+
+    answer_bank(frozen(files), Looking(), files)
+
+    assert found == ["bank.plan.jsonl"]
+
+
+def test_resumed_bank_tries_its_engine_again(files: BankFiles) -> None:
+    """It may be served otherwise since."""
+    with pytest.raises(UnavailableError):
+        answer_bank(frozen(files), Stopping(before=77), files)
+    broken = FakeEngine(checks=[Check("adapter-active", False, "0 nats")])
+
+    with pytest.raises(ModelError, match="failed its preflight"):
+        answer_bank(frozen(files), broken, files)
+    assert broken.asked == []
 
 
 def test_answers_of_another_engine_are_refused(files: BankFiles) -> None:

@@ -105,7 +105,7 @@ def test_endpoint_that_refuses_has_the_code_that_a_server_of_ours_would_have(
     told = capsys.readouterr().err.splitlines()
     assert found == code
     assert json.loads(told[-1])["error"]["exit_code"] == code
-    assert told[0].startswith(f"asking endpoint '{stub.url}'")
+    assert told[0].startswith(f"asking endpoint '{stub.url}' for model 'tiny'")
     assert not files.attempts.exists()
 
 

@@ -75,9 +75,7 @@ def test_header_torn_by_a_kill_begins_the_journal_anew(tmp_path: Path) -> None:
     path = tmp_path / "bank.jsonl"
     path.write_bytes(b'{"adapter":nu')
 
-    journal = opened(path)
-    journal.begin()
-    journal.close()
+    opened(path).close()
 
     assert read_header(path, mend=MEND) == HEADER
     assert list(read_lines(path, mend=MEND, is_stamped=True)) == []
@@ -138,17 +136,6 @@ def test_line_that_is_no_object_is_refused_where_none_is_stamped(path: Path, lin
 
     with pytest.raises(IntegrityError, match=rf"line 3 {rule}"):
         list(read_lines(path, mend=MEND, is_stamped=False))
-
-
-def test_journal_that_never_began_leaves_no_file(tmp_path: Path) -> None:
-    """An empty file looks like a bank that was begun."""
-    path = tmp_path / "bank.jsonl"
-
-    journal = opened(path)
-    journal.append(a_line())
-    journal.close()
-
-    assert not path.exists()
 
 
 def test_reader_refuses_a_torn_line_and_a_missing_file(path: Path, tmp_path: Path) -> None:

@@ -230,7 +230,10 @@ def test_a_draft_gives_nothing_away(client: Client, verb: str) -> None:
         "experiment": lambda: client.experiments.create(a_plan(draft, "early")),
     }
 
-    assert "is a draft with 0 of 16 families" in refusal(NotFrozenError, acts[verb])
+    message = refusal(NotFrozenError, acts[verb])
+
+    assert "is a draft with 0 of 16 families" in message
+    assert "certify the others, then run `leakscale edition freeze draft`" in message
 
 
 def test_freezing_again_changes_nothing(client: Client, world: World) -> None:

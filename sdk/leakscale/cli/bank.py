@@ -57,6 +57,7 @@ def answer(
         families = [family for family in public if family.domain is bank.domain]
         # After the server has answered: loading torch takes seconds.
         from leakscale.inference import BankFiles, answer_bank, open_engine  # noqa: PLC0415
+        from leakscale.inference.engines import REMOTE_ENGINES  # noqa: PLC0415
         from leakscale.inference.freezing import freeze_bank  # noqa: PLC0415
         from leakscale.study.models import resolve_model  # noqa: PLC0415
 
@@ -65,7 +66,8 @@ def answer(
             BankFiles.of(files.with_name(files.name.removesuffix(".jsonl"))),
         )
         frozen = freeze_bank(stem.plan, families, model=path, bank_seed=plan.bank_seed, draw_count=plan.draw_count)
-        opened = open_engine(engine, model=path, adapter=adapter, options=given)
+        served = model if engine in REMOTE_ENGINES else path
+        opened = open_engine(engine, model=served, adapter=adapter, options=given)
         with shell.console.progress("answer", total=frozen.case_count, unit="answers") as bar:
             binding = answer_bank(
                 frozen,

@@ -62,6 +62,7 @@ def answer(
     """Answer a frozen bank, or one part of it. Needs no server; killed at any moment, the same command goes on."""
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
     from leakscale.inference import FrozenBank, answer_bank, open_engine  # noqa: PLC0415
+    from leakscale.inference.engines import REMOTE_ENGINES  # noqa: PLC0415
     from leakscale.scale import parse_shard, shard_files, shard_range  # noqa: PLC0415
 
     part = parse_shard(shard)
@@ -75,7 +76,9 @@ def answer(
     indices = shard_range(bank, part)
     own = files if part.count == 1 else shard_files(files, part)
     shell = shell_of(context)
-    opened = open_engine(engine, model=_model(model), adapter=adapter, options=given)
+    opened = open_engine(
+        engine, model=model if engine in REMOTE_ENGINES else _model(model), adapter=adapter, options=given
+    )
     with shell.console.progress(f"answer {part}", total=len(indices), unit="cases") as bar:
         binding = answer_bank(
             bank,

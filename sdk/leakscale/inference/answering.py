@@ -75,10 +75,14 @@ def answer_bank(
     asked = range(bank.case_count) if indices is None else indices
     _check_rendering(bank, engine)
     watch = ConstraintWatch(bank, engine.mode, invalid_max=invalid_max)
+    is_tried = not files.attempts.exists()  # a bank that is not begun leaves no file if the engine fails
+    if is_tried:
+        engine.preflight(preflight_questions(bank, asked)).require()
     with _Answering(bank, engine, files, asked, invalid_max=invalid_max) as run:
         run.recover()
         if not run.chain.is_complete:
-            engine.preflight(preflight_questions(bank, asked)).require()
+            if not is_tried:
+                engine.preflight(preflight_questions(bank, asked)).require()
             run.answer(watch, progress)
             watch.require()
         elif progress is not None:
@@ -158,8 +162,6 @@ class _Answering:
 
     def answer(self, watch: ConstraintWatch, progress: ProgressCallback | None) -> None:
         """Ask the engine for every case that is left, for as long as it keeps what its mode promises."""
-        self._attempts.begin()
-        self._results.begin()
         for attempt in self._engine.answer(watch.while_kept(self.chain.open_cases())):
             due = self.chain.add(attempt)
             watch.see(attempt)

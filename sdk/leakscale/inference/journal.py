@@ -1,8 +1,7 @@
 """Append-only files of one JSON object a line: what was written stays written, whatever happens next.
 
 The first line names everything that decides the others; a journal is continued only by a run that agrees with it. A
-line that a kill tore in the middle is dropped, so that a line is there whole or not at all. Nothing is written before
-there is something to say: a run that ends before its first line leaves no file.
+line that a kill tore in the middle is dropped, so that a line is there whole or not at all.
 
 Does not guard against somebody who edits a journal: results are believed because the server scores them and the binding
 is checked, not because of this file.
@@ -64,24 +63,15 @@ class Journal:
         """Hold a line for the next commit."""
         self._held.append(self._line(fields))
 
-    def begin(self) -> None:
-        """Write the header of a new journal, durably; nothing to do for one that has it."""
-        if os.fstat(self._file.fileno()).st_size == 0:
-            self._write(stamped_line(self._header))
-            self._sync()
-
     def commit(self) -> None:
         """Write what is held and make it durable; a kill before this loses the held lines and nothing else."""
         if self._held:
-            self.begin()
             self._write(b"".join(self._held))
             self._held.clear()
             self._sync()
 
     def close(self) -> None:
-        """Let go of the file; held lines are not written. A journal that never began is removed."""
-        if os.fstat(self._file.fileno()).st_size == 0:
-            self.path.unlink(missing_ok=True)
+        """Let go of the file; held lines are not written."""
         self._file.close()
 
     def _lock(self) -> None:
@@ -91,11 +81,13 @@ class Journal:
             raise ConflictError(f"'{self.path}' is being written by another run; wait for it to end") from error
 
     def _recover(self) -> None:
-        """Cut off a torn last line, and refuse the journal of another run."""
+        """Cut off a torn last line, and begin the journal if it is empty; refuse that of another run."""
         size = _whole_size(self._file.fileno())
         if size < os.fstat(self._file.fileno()).st_size:
             self._file.truncate(size)
         if size == 0:
+            self._write(stamped_line(self._header))
+            self._sync()
             return
         found, wanted = read_header(self.path, mend=self._mend), json.loads(json_line(self._header))
         differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))

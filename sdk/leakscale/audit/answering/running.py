@@ -134,7 +134,6 @@ def _answer(run: _Run, engine: FormEngine, progress: Callable[[int, int], None] 
     asks = list(asks_of(run.bank, run.registration.plan))
     journal = Journal(run.log, run.header(engine), mend=_MEND, is_stamped=True)
     try:
-        journal.begin()
         kept = read_records(run.log, FormAnswer.from_json, mend=_MEND, is_stamped=True)
         found = {answer.key: answer for answer in kept}
         for batch in _batches(asks, engine.batch_size):

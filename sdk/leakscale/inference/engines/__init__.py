@@ -19,7 +19,16 @@ from leakscale.inference.attempts import Attempt, Mode
 from leakscale.inference.cases import Case, Question
 from leakscale.inference.engines.preflight import Check, PreflightReport
 
-__all__ = ["ENGINES", "Check", "Engine", "JsonScalar", "PreflightReport", "open_engine", "require_engine"]
+__all__ = [
+    "ENGINES",
+    "REMOTE_ENGINES",
+    "Check",
+    "Engine",
+    "JsonScalar",
+    "PreflightReport",
+    "open_engine",
+    "require_engine",
+]
 
 JsonScalar = str | int | float | bool | None
 
@@ -75,6 +84,10 @@ def require_engine(name: str) -> None:
         raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(ENGINES)}; choose one of them")
 
 
+REMOTE_ENGINES: Final = frozenset({"openai"})
+"""Engines that need a model's name only: its weights are elsewhere."""
+
+
 def open_engine(
     name: str,
     *,
@@ -86,7 +99,7 @@ def open_engine(
 
     Args:
         name: One of `ENGINES`.
-        model: Folder or Hugging Face id.
+        model: Folder or Hugging Face id; for a remote engine, the name under which it is served.
         adapter: Folder of a completed adapter, or None for the base state.
         options: Fields of the engine's own options, e.g. `LocalOptions` or `EndpointOptions`.
 
