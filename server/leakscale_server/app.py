@@ -12,7 +12,6 @@ from typing import Final
 
 import grpc
 import structlog
-from grpc_health.v1 import health_pb2
 
 from leakscale.v1 import (
     bank_service_pb2_grpc,
@@ -44,7 +43,7 @@ from leakscale_server.services.editions import CertificationService, EditionServ
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
-from leakscale_server.services.observing import Observer, log_call
+from leakscale_server.services.observing import CallLog, Observer
 from leakscale_server.services.server import ServerService
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
@@ -106,7 +105,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         stack.callback(stages.close)
         target = bind(server, config.listen, credentials=credentials)
         server.start()
-        health_servicer.set("", health_pb2.HealthCheckResponse.SERVING)
+        health_servicer.serve()
         running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice, metrics_port)
         try:
             yield running
@@ -119,11 +118,11 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
 @contextmanager
 def _observers(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple[list[Observer], int | None]]:
     if config.metrics_port is None:
-        yield [log_call], None
+        yield [CallLog()], None
         return
     metrics = Metrics(calls_in_hand=lambda: executor.call_count)
     with metrics.served(config.metrics_port) as port:
-        yield [log_call, metrics.count], port
+        yield [CallLog(), metrics.count], port
 
 
 @contextmanager

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import grpc
-from grpc_health.v1 import health, health_pb2_grpc
+from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.health import Health
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
-from leakscale_server.services.observing import Observer, log_call
+from leakscale_server.services.observing import Observer
 
 __all__ = ["bind", "new_server"]
 
 
 def new_server(
-    config: ServerConfig, executor: CallExecutor, identify: Identify, *, observers: Sequence[Observer] = (log_call,)
-) -> tuple[grpc.Server, health.HealthServicer]:
+    config: ServerConfig, executor: CallExecutor, identify: Identify, *, observers: Sequence[Observer]
+) -> tuple[grpc.Server, Health]:
     """Make a server that has its gate and its health service, and nothing else yet."""
     options = [
         ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
@@ -32,7 +33,7 @@ def new_server(
     ]
     gate = Gate(identify, admission=Admission(config.call_limits), executor=executor, observers=observers)
     server = grpc.server(executor, interceptors=[gate], options=options)
-    health_servicer = health.HealthServicer()
+    health_servicer = Health(_services())
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     if config.reflection:
         reflection.enable_server_reflection([*_services(), reflection.SERVICE_NAME], server)

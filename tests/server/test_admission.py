@@ -12,11 +12,12 @@ from typing import Any
 import grpc
 import pytest
 from google.rpc import error_details_pb2
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
 from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc
 from leakscale_server.errors import QueueFull
+from leakscale_server.health import Health
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.limits import CallLimits
 from leakscale_server.services.admission import Admission
@@ -138,7 +139,7 @@ class Crowded:
     channel: grpc.Channel
     executor: CallExecutor
     waiting: Waiting
-    health: health.HealthServicer
+    health: Health
 
 
 @contextmanager
@@ -146,9 +147,10 @@ def a_server(*, thread_count: int, waiting_count_max: int) -> Iterator[Crowded]:
     executor = CallExecutor(thread_count, waiting_count_max=waiting_count_max)
     gate = Gate(BootstrapToken(TOKEN).caller, admission=Admission(CallLimits()), executor=executor)
     server = grpc.server(executor, interceptors=[gate])
-    waiting, servicer = Waiting(), health.HealthServicer()
+    waiting, servicer = Waiting(), Health([])
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(waiting, server)
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    servicer.serve()
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     with executor, grpc.insecure_channel(f"127.0.0.1:{port}") as channel:

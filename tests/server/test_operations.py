@@ -24,11 +24,13 @@ from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 from leakscale_server.errors import NotFound
+from leakscale_server.health import Health
 from leakscale_server.identity.bootstrap import BootstrapToken
+from leakscale_server.identity.caller import Caller
 from leakscale_server.listening import bind, new_server
 from leakscale_server.metrics import Metrics
 from leakscale_server.services.call_executor import CallExecutor
-from leakscale_server.services.observing import EndedCall, log_call
+from leakscale_server.services.observing import CallLog, EndedCall
 
 from .helpers import a_frozen_edition, a_plan, answers_to, server_config
 from .processes import start
@@ -52,7 +54,7 @@ def a_server(**changes: Any) -> Iterator[tuple[str, Failing, list[EndedCall]]]:
     """The real listener in front of one small service, and what its observers were told."""
     config, ended = server_config(Path("unused"), **changes), list[EndedCall]()
     with CallExecutor(4, waiting_count_max=4) as executor:
-        server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller, observers=[log_call, ended.append])
+        server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller, observers=[CallLog(), ended.append])
         failing = Failing()
         ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(failing, server)
         target = bind(server, config.listen, credentials=None)
@@ -116,6 +118,43 @@ def test_a_token_never_stands_in_the_log() -> None:
     assert [line["reason"] for line in logs] == ["TOKEN_REFUSED"]  # a read that succeeded leaves no line
     assert "somebody" not in json.dumps(logs)
     assert TOKEN not in json.dumps(logs)
+
+
+def test_strangers_cannot_fill_the_log() -> None:
+    """Whoever reaches the port can be refused as often as they like; who has a token is written down every time."""
+    seconds = iter([1.0] * 50 + [2.0])
+    log, caller = CallLog(monotonic_s=lambda: next(seconds)), BootstrapToken(TOKEN).caller(TOKEN)
+
+    def ended(caller: Caller | None) -> EndedCall:
+        method = "/leakscale.v1.LedgerService/GetLedgerHead"
+        return EndedCall(method, "r", caller, grpc.StatusCode.PERMISSION_DENIED, "TOKEN_REFUSED", 0.0)
+
+    with capture_logs() as logs:
+        for _ in range(50):
+            log(ended(None))
+        first = len(logs)
+        log(ended(None))
+        for _ in range(50):
+            log(ended(caller))
+
+    assert (first, len(logs)) == (10, 61)
+
+
+def test_every_service_has_its_health_and_unknown_names_leave_nothing_behind() -> None:
+    """A balancer may ask for one; a stranger may ask for a million that are none."""
+    health = Health(["leakscale.v1.BankService"])
+    serving, unknown = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+    health.serve()
+
+    class Context:
+        def add_callback(self, _callback: Any) -> None:
+            """Nobody leaves here."""
+
+    for name, status in (("", serving), ("leakscale.v1.BankService", serving), ("none", unknown), ("other", unknown)):
+        told: list[Any] = []
+        health.Watch(health_pb2.HealthCheckRequest(service=name), Context(), told.append)  # type: ignore[arg-type]
+        assert [answer.status for answer in told] == [status]
+    assert len(vars(health)["_send_response_callbacks"]) == 3
 
 
 def test_observers_are_told_how_each_call_ended() -> None:

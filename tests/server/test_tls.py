@@ -47,7 +47,7 @@ def listening(files: TlsFiles | None, *, host: str = "127.0.0.1") -> Iterator[st
     """The real listener and gate in front of one small service."""
     config = server_config(Path("unused"), listen=f"{host}:0", tls=files)
     with CallExecutor(4, waiting_count_max=4) as executor:
-        server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller)
+        server, _ = new_server(config, executor, BootstrapToken(TOKEN).caller, observers=[])
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(Server(), server)
         target = bind(server, config.listen, credentials=server_credentials(files) if files else None)
         server.start()

@@ -17,7 +17,7 @@ from leakscale_server.identity.methods import OPEN_METHODS, scope_of
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call import Call
 from leakscale_server.services.call_executor import CallExecutor
-from leakscale_server.services.observing import EndedCall, Observer, log_call
+from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.passage import Handler, Passage, on_pool
 from leakscale_server.services.refusals import REQUEST_ID_HEADER
 
@@ -46,7 +46,7 @@ class Gate(grpc.ServerInterceptor):
         *,
         admission: Admission,
         executor: CallExecutor,
-        observers: Sequence[Observer] = (log_call,),
+        observers: Sequence[Observer] = (),
     ) -> None:
         self._identify = identify
         self._observers = observers

@@ -7,8 +7,11 @@ the same.
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import grpc
 import structlog
@@ -16,9 +19,10 @@ import structlog
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import scope_of
 
-__all__ = ["EndedCall", "Observer", "log_call"]
+__all__ = ["CallLog", "EndedCall", "Observer"]
 
 _log = structlog.get_logger()
+_STRANGERS_PER_S: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +44,44 @@ class EndedCall:
 Observer = Callable[[EndedCall], None]
 
 
-def log_call(ended: EndedCall) -> None:
-    """Write one line of each call that changed something or failed; a read that succeeded leaves none."""
-    scope = scope_of(ended.method)
-    if ended.code is grpc.StatusCode.OK and scope is not None and scope.is_read:
-        return
-    caller = ended.caller
-    _log.info(
-        "call",
-        method=ended.method.removeprefix("/"),
-        request_id=ended.request_id,
-        principal=caller.principal if caller else "",
-        project=caller.project if caller else "",
-        token=caller.token_id if caller else "",
-        code=ended.code.name,
-        reason=ended.reason,
-    )
+class CallLog:
+    """Writes one line of each call that changed something or failed; a read that succeeded leaves none.
+
+    Of calls that nobody's token came with, only so many a second are written: whoever reaches the port can make them,
+    and must not fill a disk. The metrics count them all.
+
+    Args:
+        monotonic_s: Clock for that.
+    """
+
+    def __init__(self, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic_s = monotonic_s
+        self._lock = threading.Lock()
+        self._second = 0
+        self._written_count = 0
+
+    def __call__(self, ended: EndedCall) -> None:
+        """Take a call that has ended."""
+        scope, caller = scope_of(ended.method), ended.caller
+        if ended.code is grpc.StatusCode.OK and scope is not None and scope.is_read:
+            return
+        if caller is None and self._is_too_many():
+            return
+        _log.info(
+            "call",
+            method=ended.method.removeprefix("/"),
+            request_id=ended.request_id,
+            principal=caller.principal if caller else "",
+            project=caller.project if caller else "",
+            token=caller.token_id if caller else "",
+            code=ended.code.name,
+            reason=ended.reason,
+        )
+
+    def _is_too_many(self) -> bool:
+        with self._lock:
+            second = int(self._monotonic_s())
+            if second != self._second:
+                self._second, self._written_count = second, 0
+            self._written_count += 1
+            return self._written_count > _STRANGERS_PER_S
