@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from leakscale_server.services.gate import Gate
 METHOD = "/leakscale.v1.LedgerService/GetLedgerHead"
 HOLDERS = {
     "reader": Caller("t-reader", "ada", "north", Role.AUDITOR, frozenset({Scope.LEDGER_READ})),
+    "second": Caller("t-second", "eve", "west", Role.TRAINER, frozenset({Scope.LEDGER_READ})),
+    "third": Caller("t-third", "mallory", "east", Role.ADMIN, frozenset({Scope.LEDGER_READ})),
     "other": Caller("t-other", "bob", "south", Role.AUTHOR, frozenset({Scope.EDITIONS_READ})),
 }
 
@@ -53,7 +56,7 @@ class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
 
 @contextmanager
 def a_gate() -> Iterator[tuple[grpc.Channel, Mirror]]:
-    executor = CallExecutor(8, waiting_count_max=8)
+    executor = CallExecutor(8, waiting_count_max=64)
     gate = Gate(identify, admission=Admission(CallLimits()), executor=executor)
     server = grpc.server(executor, interceptors=[gate])
     mirror = Mirror()
@@ -111,6 +114,26 @@ def test_a_handler_is_told_who_calls() -> None:
         ask(channel, token="reader", request_id="r-1")
 
     assert [(call.caller, call.request_id) for call in mirror.calls] == [(HOLDERS["reader"], "r-1")]
+
+
+def test_callers_at_once_are_never_taken_for_each_other() -> None:
+    """Where identity sits in a context variable, one call reads another's under load; here it cannot."""
+    mixed: list[str] = []
+
+    def one(number: int, channel: grpc.Channel) -> None:
+        holder = ("reader", "second", "third")[number % 3]
+        for _ in range(20):
+            answer, trailers = ask(channel, token=holder, request_id=f"{holder}-{number}")
+            told = ledger_service_pb2.GetLedgerHeadResponse.FromString(answer).head.root.decode()
+            if told != f"t-{holder}" or trailers["x-request-id"] != f"{holder}-{number}":
+                mixed.append(told)
+
+    with a_gate() as (channel, mirror), ThreadPoolExecutor(32) as threads:
+        for done in [threads.submit(one, number, channel) for number in range(32)]:
+            done.result(60)
+
+    assert mixed == []
+    assert len(mirror.calls) == 640
 
 
 def test_a_token_without_the_scope_is_refused_before_the_handler() -> None:
