@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from leakscale.adaptation.corpus import EXPOSED_SOURCES
 from leakscale.adaptation.epoch_run import learning_rate
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError, NotFoundError
 from leakscale.models import TrainingRecord, TrainingSource
+from leakscale.whole_files import held
 
 Build = Callable[..., TrainingRecord]
 Corpus = list[TrainingRecord]
@@ -109,6 +113,44 @@ def test_checkpoint_that_cannot_be_read_starts_the_run_anew(
     (partial / "checkpoint.pt").write_bytes(b"PK torn")
 
     assert adapt(base_model, corpus, small_config, output_dir=tmp_path / "a") == read_completion(adapter).identity
+
+
+def test_run_killed_while_its_adapter_is_put_in_place_takes_no_step_again(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
+) -> None:
+    """The last moment is where the most would be lost: the checkpoint stays until the adapter is there."""
+    output = tmp_path / "a"
+    code = (
+        "import os, pathlib, pickle, sys\n"
+        "from leakscale.adaptation import adapt\n"
+        "pathlib.Path.rename = lambda *_: os._exit(9)\n"
+        "model, corpus, config, output = pickle.load(sys.stdin.buffer)\n"
+        "adapt(model, corpus, config, output_dir=output)\n"
+    )
+    arguments = pickle.dumps((base_model, corpus, small_config, output))
+    killed = subprocess.run([sys.executable, "-c", code], input=arguments, check=False)
+    steps: list[int] = []
+
+    identity = adapt(base_model, corpus, small_config, output_dir=output, progress=lambda at: steps.append(at.step))
+
+    assert killed.returncode == 9
+    assert steps == []
+    assert identity == read_completion(adapter).identity
+
+
+def test_two_processes_do_not_train_into_one_folder(
+    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """Each would write its checkpoint over the other's."""
+    (tmp_path / "a.partial").mkdir()
+
+    with (
+        held(tmp_path / "a.partial" / "lock", subject="it", advice="wait"),
+        pytest.raises(
+            ConflictError, match=r"a\.partial' is in use by process \d+; wait for it, or choose another output"
+        ),
+    ):
+        adapt(base_model, corpus, small_config, output_dir=tmp_path / "a")
 
 
 def test_finished_adapter_is_used_again_without_a_step(

@@ -96,8 +96,3 @@ class Checkpoint:
         optimizer.load_state_dict(state["optimizer"])
         losses: list[float] = state["losses"]
         return losses
-
-    def remove(self) -> None:
-        """Forget it; the finished adapter does not carry it."""
-        (self._folder / _FILE).unlink(missing_ok=True)
-        (self._folder / f"{_FILE}.new").unlink(missing_ok=True)

@@ -5,7 +5,9 @@ Source: LeakScale D.3 (one epoch, AdamW, LoRA rank 32 on all linear layers, assi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leakscale.adaptation.checkpoint import CHECKPOINT_INTERVAL_S, Checkpoint
@@ -24,6 +26,7 @@ from leakscale.adaptation.probe import LocalScorer, probe_adapter
 from leakscale.adaptation.rendering import EncodedRecord
 from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import Family, TrainingRecord
+from leakscale.whole_files import held
 
 __all__ = ["adapt"]
 
@@ -76,18 +79,19 @@ def adapt(
     wanted = _identity(folder, corpus, config, adapter="")
     if output_dir.exists():
         return check_reusable(output_dir, wanted, config.to_json()).identity
-    partial = output_dir.with_name(f"{output_dir.name}.partial")
-    with full_disk_told_apart(output_dir):
-        partial.mkdir(parents=True, exist_ok=True)
+    with full_disk_told_apart(output_dir), _workshop(output_dir) as partial:
+        if output_dir.exists():  # another process finished it a moment ago
+            return check_reusable(output_dir, wanted, config.to_json()).identity
         plan = corpus.plan(config.repeat_count)
         base = folder.load(dtype=config.dtype, attention=config.attention, device=config.device)
         run = EpochRun(with_lora(base, config), plan, config)
         checkpoint = Checkpoint(partial, wanted, config.to_json(), interval_s=checkpoint_interval_s)
         losses = run.train(checkpoint, progress=progress, hook=hook, note=note)
         activity = probe_adapter(LocalScorer(run.model, plain_head=run.plain_head), corpus.exposed).activity
-        save_adapter(run.model, partial)
-        checkpoint.remove()
-        identity = _identity(folder, corpus, config, adapter=adapter_digest(partial))
+        finished = partial / "adapter"
+        shutil.rmtree(finished, ignore_errors=True)
+        save_adapter(run.model, finished)
+        identity = _identity(folder, corpus, config, adapter=adapter_digest(finished))
         completion = Completion(
             identity,
             config.to_json(),
@@ -95,8 +99,21 @@ def adapt(
             corpus={"sources": ledger.to_json(), "controls": controls.to_json() if controls else None},
             environment=describe_environment(config),
         )
-        publish(partial, output_dir, completion)
+        publish(finished, output_dir, completion)
     return identity
+
+
+@contextlib.contextmanager
+def _workshop(output_dir: Path) -> Iterator[Path]:
+    """Hold the folder of an unfinished run against other processes; it goes when the adapter is in its place.
+
+    The checkpoint stays until then: a kill at the very end costs no step.
+    """
+    partial = output_dir.with_name(f"{output_dir.name}.partial")
+    partial.mkdir(parents=True, exist_ok=True)
+    with held(partial / "lock", subject=f"'{partial}'", advice="wait for it, or choose another output"):
+        yield partial
+        shutil.rmtree(partial)
 
 
 def _identity(folder: ModelFolder, corpus: Corpus, config: AdaptationConfig, *, adapter: str) -> AdapterIdentity:
