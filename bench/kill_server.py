@@ -106,7 +106,7 @@ def kill_once(folder: Path, delay_s: float, *, backend: str, cache_dir: Path) ->
     with contextlib.closing(sqlite3.connect(data_dir / "registry.db")) as registry:
         (counts,) = registry.execute("SELECT count(*), count(DISTINCT family_id) FROM certificates")
     require(counts == (FAMILY_COUNT, FAMILY_COUNT), f"certificates and families in the registry: {counts}")
-    require(not wait_until_gone(lambda: containers(server.process.pid, backend)), "a container is left")
+    require(not wait_until_gone(lambda: containers(family, backend)), "a container is left")
     require(not wait_until_gone(lambda: [pid for pid in family if runs(pid)]), "a process is left")
     return len(answered)
 
@@ -124,14 +124,14 @@ def wait_until_gone(look: object) -> list[object]:
     return left
 
 
-def containers(pid: int, backend: str) -> list[str]:
-    """Return the containers of a server, dead ones too."""
+def containers(pids: list[int], backend: str) -> list[str]:
+    """Return the containers that a server's processes started, dead ones too."""
     if backend != "docker":
         return []
     form = '{{.ID}} {{.Label "leakscale.sandbox.owner"}}'
     command = ["docker", "ps", "--all", "--filter", "label=leakscale.sandbox", "--format", form]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if f"/{pid}/" in line]
+    return [line for line in listed.splitlines() if any(f"/{pid}/" in line for pid in pids)]
 
 
 def descendants(pid: int) -> list[int]:

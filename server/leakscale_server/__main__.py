@@ -106,6 +106,10 @@ def run(
         return
     if data_dir is None:
         raise typer.BadParameter("a server needs a folder; see --help", param_hint="--data-dir")
+    # Before anything starts a thread: this process begins again without the key.
+    from leakscale_server.scorer_process.key_keeper import KeyKeeper  # noqa: PLC0415
+
+    key_keeper = KeyKeeper.hand_over()
     # Loads gRPC, which a verb of the sandbox does not need.
     from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
 
@@ -124,7 +128,7 @@ def run(
         lane_count=ServerConfig.default_lane_count() if lanes is None else lanes,
     )
     try:
-        serve_until_stopped(config, ready_fd=ready_fd, stop_with_stdin=stop_with_stdin)
+        serve_until_stopped(config, ready_fd=ready_fd, stop_with_stdin=stop_with_stdin, key_keeper=key_keeper)
     except (ConfigError, BackendUnavailable, SandboxFault, OSError, sqlite3.Error, ValueError) as error:
         sys.stderr.write(f"leakscale-server: {error}\n")
         raise typer.Exit(3) from error

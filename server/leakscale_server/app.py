@@ -34,10 +34,9 @@ from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.registry.retirement import Retirements
-from leakscale_server.sandbox_check import require_limits
-from leakscale_server.sandbox_pool import Backend, SandboxPool, choose_backend
-from leakscale_server.scorer.contract import Scoring
-from leakscale_server.scorer.scorer import Scorer
+from leakscale_server.scorer.contract import ScorerSettings, Scoring
+from leakscale_server.scorer_process.key_keeper import KeyKeeper
+from leakscale_server.scorer_process.process import ScorerProcess
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
@@ -54,8 +53,6 @@ from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
-from leakscale_server.store.vault import Vault
-from leakscale_server.store.vault_key import read_vault_key
 
 __all__ = ["RunningServer", "serve"]
 
@@ -78,13 +75,16 @@ class RunningServer:
 
 
 @contextmanager
-def serve(config: ServerConfig) -> Iterator[RunningServer]:
-    """Start a server and stop it at the end: not serving, drain, close sandboxes, close databases.
+def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Iterator[RunningServer]:
+    """Start a server and its scorer, and stop them at the end: not serving, drain, scorer with sandboxes, databases.
+
+    Args:
+        config: Settings of both.
+        key_keeper: Who has the key of the vault, where that came by the environment of the command.
 
     Raises:
-        ConfigError: If a setting cannot work or the address is taken.
-        BackendUnavailable: If this host cannot run the sandbox, or a limit of it does not bite.
-        VaultError: If there is no key to the vault, or it does not open it.
+        ConfigError: If a setting cannot work or the address is taken; if this host cannot run the sandbox, or there is
+            no key that opens the vault.
     """
     config.check()
     credentials = None if config.tls is None else server_credentials(config.tls)
@@ -93,7 +93,7 @@ def serve(config: ServerConfig) -> Iterator[RunningServer]:
         claim(config.data_dir)
         stack.enter_context(sole_owner(config.data_dir))
         signer = Signer.load_or_create(config.data_dir / "signing.key")
-        scorer = stack.enter_context(_scorer(config, signer))
+        scorer = stack.enter_context(_scorer(config, key_keeper))
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
         executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
@@ -126,14 +126,20 @@ def _observers(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple[l
 
 
 @contextmanager
-def _scorer(config: ServerConfig, signer: Signer) -> Iterator[Scorer]:
-    with ExitStack() as stack:
-        backend, notice = stack.enter_context(_backend(config))
-        pool = stack.enter_context(SandboxPool(backend, lane_count=config.lane_count))
-        require_limits(pool)
-        vault = Vault(config.data_dir, read_vault_key(config.data_dir, command=config.vault_key_command))
-        stack.callback(vault.close)
-        yield Scorer(vault=vault, signer=signer, pool=pool, notice=notice)
+def _scorer(config: ServerConfig, key_keeper: KeyKeeper | None) -> Iterator[ScorerProcess]:
+    settings = ScorerSettings(
+        data_dir=config.data_dir.absolute(),
+        cache_dir=config.cache_dir.absolute(),
+        backend=config.backend,
+        docker_runtime=config.docker_runtime,
+        ray_address=config.ray_address,
+        lane_count=config.lane_count,
+        vault_key_command=config.vault_key_command,
+    )
+    with ScorerProcess(settings, key_keeper=key_keeper) as scorer:
+        if scorer.sandbox.notice:
+            _log.warning(scorer.sandbox.notice)
+        yield scorer
 
 
 def _add_services(
@@ -161,20 +167,6 @@ def _add_services(
     )
     bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
     return stages
-
-
-@contextmanager
-def _backend(config: ServerConfig) -> Iterator[tuple[Backend, str]]:
-    backend, notice = choose_backend(
-        config.backend, state_dir=config.cache_dir, runtime=config.docker_runtime, ray_address=config.ray_address
-    )
-    if notice:
-        notice += ", and certificates say so"
-        _log.warning(notice)
-    try:
-        yield backend, notice
-    finally:
-        backend.close()
 
 
 def _make_cache(folder: Path) -> None:

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
-import sys
 import threading
 from typing import TYPE_CHECKING
 
 import structlog
 
 from leakscale_server.app import serve
+from leakscale_server.logs import configure_log
 
 if TYPE_CHECKING:
     from leakscale_server.app import RunningServer
     from leakscale_server.config import ServerConfig
+    from leakscale_server.scorer_process.key_keeper import KeyKeeper
 
 __all__ = ["serve_until_stopped"]
 
 
-def serve_until_stopped(config: ServerConfig, *, ready_fd: int | None, stop_with_stdin: bool) -> None:
+def serve_until_stopped(
+    config: ServerConfig, *, ready_fd: int | None, stop_with_stdin: bool, key_keeper: KeyKeeper | None = None
+) -> None:
     """Serve until SIGTERM or SIGINT, then finish the calls in flight and stop.
 
     Args:
         config: Settings of the server.
         ready_fd: Gets one line of JSON once the server answers.
         stop_with_stdin: Whether the end of standard input stops the server too.
+        key_keeper: See `serve`.
 
     Raises:
         ConfigError: See `serve`; so for what else it raises.
     """
-    _configure_log()
+    configure_log()
     log = structlog.get_logger()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     if stop_with_stdin:
         threading.Thread(target=_wait_for_end_of_stdin, args=(stop,), daemon=True).start()
-    with serve(config) as running:
+    with serve(config, key_keeper=key_keeper) as running:
         token_file = str(config.data_dir / "token")
         log.info(
             "serving",
@@ -70,15 +73,3 @@ def _wait_for_end_of_stdin(stop: threading.Event) -> None:
     while os.read(0, 4096):
         pass
     stop.set()
-
-
-def _configure_log() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )

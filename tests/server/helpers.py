@@ -47,9 +47,9 @@ def server_config(data_dir: Path, **changes: Any) -> ServerConfig:
     return dataclasses.replace(config, **changes)
 
 
-def a_vault(data_dir: Path) -> Vault:
-    """Open the vault of a data folder with the key that lies beside it, as its scorer does."""
-    return Vault(data_dir, read_vault_key(data_dir, environ={}))
+def a_vault(data_dir: Path, *, key: bytes = b"") -> Vault:
+    """Open the vault of a data folder, by default with the key that lies beside it, as its scorer does."""
+    return Vault(data_dir, key or read_vault_key(data_dir, environ={}))
 
 
 def shape_files(*names: str) -> list[ShapeFile]:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,14 +33,23 @@ class ServerProcess:
         return Client(self.target, token=self.token)
 
 
-def start(data_dir: Path, *, backend: str = "bubblewrap") -> ServerProcess:
-    """Start a server and wait until it serves."""
+def start(
+    data_dir: Path, *, backend: str = "bubblewrap", log: Path | None = None, environ: Mapping[str, str] | None = None
+) -> ServerProcess:
+    """Start a server and wait until it serves.
+
+    Args:
+        log: Where it writes; beside the data folder by default.
+        environ: Variables besides those of the tests.
+    """
     reader, writer = os.pipe()
-    log = data_dir.parent / f"{data_dir.name}.log"
+    log = log or data_dir.parent / f"{data_dir.name}.log"
     command = [sys.executable, "-m", "leakscale_server", "--data-dir", str(data_dir), "--listen", "127.0.0.1:0"]
     command += ["--backend", backend, "--lanes", "2", "--cache-dir", str(CACHE), "--ready-fd", str(writer)]
     with log.open("ab") as stderr:
-        process = subprocess.Popen(command, stdout=stderr, stderr=stderr, pass_fds=(writer,))
+        process = subprocess.Popen(
+            command, stdout=stderr, stderr=stderr, pass_fds=(writer,), env={**os.environ, **(environ or {})}
+        )
     os.close(writer)
     with os.fdopen(reader) as ready:
         line = ready.readline()
@@ -52,9 +61,11 @@ def start(data_dir: Path, *, backend: str = "bubblewrap") -> ServerProcess:
 
 
 @contextmanager
-def running(data_dir: Path, *, backend: str = "bubblewrap") -> Iterator[ServerProcess]:
+def running(
+    data_dir: Path, *, backend: str = "bubblewrap", environ: Mapping[str, str] | None = None
+) -> Iterator[ServerProcess]:
     """Start a server, and stop it with SIGTERM at the end; it must end well."""
-    server = start(data_dir, backend=backend)
+    server = start(data_dir, backend=backend, environ=environ)
     try:
         yield server
         server.process.terminate()
@@ -94,8 +105,8 @@ def filled(folder: Path, *, leaving_bytes: int) -> Iterator[None]:
         ballast.unlink()
 
 
-def containers_of(process: subprocess.Popen[bytes]) -> list[str]:
-    """Return the ids of the containers that a server started, dead ones too."""
+def containers_of(pids: list[int]) -> list[str]:
+    """Return the ids of the containers that processes started, dead ones too."""
     form = '{{.ID}} {{.Label "leakscale.sandbox.owner"}}'
     listed = subprocess.run(
         ["docker", "ps", "--all", "--filter", "label=leakscale.sandbox", "--format", form],
@@ -103,17 +114,30 @@ def containers_of(process: subprocess.Popen[bytes]) -> list[str]:
         text=True,
         check=True,
     )
-    return [line for line in listed.stdout.splitlines() if f"/{process.pid}/" in line]
+    return [line for line in listed.stdout.splitlines() if any(f"/{pid}/" in line for pid in pids)]
+
+
+def scorer_of(server: ServerProcess) -> int:
+    """Return the process that holds the vault now, once it has opened it."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for pid in descendants(server.process.pid):
+            with contextlib.suppress(OSError):
+                if b"leakscale_server.scorer" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    return pid
+        time.sleep(0.05)
+    raise AssertionError("no scorer runs")
 
 
 def descendants(pid: int) -> list[int]:
     """Return the processes below one that runs now."""
     found, pending = [], [pid]
     while pending:
-        for task in Path(f"/proc/{pending.pop()}/task").iterdir():
-            children = [int(child) for child in (task / "children").read_text().split()]
-            found += children
-            pending += children
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            for task in Path(f"/proc/{pending.pop()}/task").iterdir():
+                children = [int(child) for child in (task / "children").read_text().split()]
+                found += children
+                pending += children
     return found
 
 

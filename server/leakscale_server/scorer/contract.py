@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Protocol
 
 from leakscale.models import Condition, Domain, Family, ModelState, Opening, Ring
@@ -25,6 +26,7 @@ __all__ = [
     "FamilyOrder",
     "FamilyOutcome",
     "SandboxFacts",
+    "ScorerSettings",
     "Scoring",
     "SealedBank",
     "SealedExperiment",
@@ -36,6 +38,23 @@ __all__ = [
 
 NO_CHOICE: Final = 255
 """In `SealedBank.choices`: an answer outside the four exact strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerSettings:
+    """What a scorer opens; see `ServerConfig`."""
+
+    data_dir: Path
+    cache_dir: Path
+    backend: str
+    docker_runtime: str
+    ray_address: str
+    lane_count: int
+    vault_key_command: str
+    is_host_known: bool = False
+    """Whether an earlier scorer of this server has shown that the limits of a sandbox bite here."""
+    vault_key_descriptor: int | None = None
+    """Inherited pipe in which the key lies; before every other source of it."""
 
 
 @dataclass(frozen=True, slots=True)

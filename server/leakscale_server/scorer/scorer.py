@@ -22,7 +22,6 @@ from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
 from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
-from leakscale_server.scorer.analysis import analyze
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.contract import (
     CorpusOrder,
@@ -150,6 +149,9 @@ class Scorer:
                     "restore registry and vault from one copy of the data folder",
                     subject=f"editions/{edition_id}",
                 )
+        # Here: the statistics take a second to load, and a scorer that starts again is waited for.
+        from leakscale_server.scorer.analysis import analyze  # noqa: PLC0415
+
         payload = analyze(experiment, associations=associations)
         return SignedPayload(payload, self._signer.sign_statement(payload))
 

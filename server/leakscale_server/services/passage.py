@@ -17,7 +17,7 @@ from leakscale_server.errors import InvalidRequest
 from leakscale_server.identity.caller import Caller
 from leakscale_server.services.call import Call
 from leakscale_server.services.observing import EndedCall, Observer
-from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, to_fault
+from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, fault_of
 
 __all__ = ["Handler", "Passage", "Way", "on_pool"]
 
@@ -83,7 +83,7 @@ class Passage:
             code = grpc.StatusCode.OK
         except Exception as error:
             client_is_there = context.is_active()
-            fault = to_fault(error, request_id=self.request_id, client_is_there=client_is_there)
+            fault = fault_of(error, request_id=self.request_id, client_is_there=client_is_there)
             if client_is_there:
                 code, reason = fault.code, fault.reason_name
             abort(context, fault, request_id=self.request_id)

@@ -31,19 +31,25 @@ class VaultError(ConfigError):
     """The vault cannot be opened; the message says why and what to do, in one line without any byte of the key."""
 
 
-def read_vault_key(data_dir: Path, *, command: str = "", environ: Mapping[str, str] = os.environ) -> bytes:
+def read_vault_key(
+    data_dir: Path, *, command: str = "", environ: Mapping[str, str] = os.environ, descriptor: int | None = None
+) -> bytes:
     """Return the key: what the command prints, else what the environment holds, else what the file does.
 
     Args:
         data_dir: Holds `vault.db`, and `vault.key` where neither command nor environment gives a key.
         command: Program and arguments, run without a shell; a hook for a key management system. Empty for none.
         environ: Where `LEAKSCALE_VAULT_KEY` is looked for.
+        descriptor: Pipe with what the environment held before; read to its end and closed. None for none.
 
     Raises:
         VaultError: If a source gives no key, the file is open to others, or it is gone while there is a vault.
     """
     if command:
         return _parse(_ask(command), source="--vault-key-command")
+    if descriptor is not None:
+        with os.fdopen(descriptor, encoding="ascii", errors="replace") as pipe:
+            return _parse(pipe.read(), source=KEY_VARIABLE)
     if KEY_VARIABLE in environ:
         return _parse(environ[KEY_VARIABLE], source=KEY_VARIABLE)
     return _from_file(data_dir / "vault.key", vault=data_dir / "vault.db")
