@@ -339,7 +339,7 @@ def a_given_shape(*, stated: str = "[[%d]]") -> str:
         '[rings.R0]\ntask = "The policy value beside each id."\n'
         'program = "SELECT {{policy}} AS shown, t.id AS id FROM {{things}} AS t ORDER BY t.id"\n'
         '[rings.R1]\ntask = "Show what the policy value is, with every id there is."\n'
-        'program = "SELECT {{policy}} AS shown, e.id AS id FROM {{things}} AS e ORDER BY 2"\n'
+        'program = "SELECT {{policy}} AS shown, e.id AS id FROM {{things}} AS e WHERE e.size = 7 ORDER BY e.id"\n'
         '[result]\ncolumns = ["shown", "id"]\norder = "ordered"\n'
     )
 
