@@ -2,6 +2,8 @@
 
     LeakScaleError
     ├── InvalidRequestError          a value breaks a rule
+    │   ├── CaseUnknownError
+    │   └── AnswerTooLongError
     ├── NotFoundError                a named thing does not exist
     ├── PreconditionError            right request, wrong moment
     │   ├── NotCertifiedError
@@ -9,9 +11,15 @@
     │   ├── NotRetiredError
     │   ├── EditionRetiredError
     │   ├── NotSealedError
+    │   ├── BankIncompleteError
+    │   ├── BankSealedError
     │   ├── AlreadyDoneError
+    │   ├── GrantNotOpenError
+    │   ├── ExpiredError
+    │   ├── CohortTooSmallError
     │   └── BudgetSpentError
     ├── ConflictError                the same name stands for something else already
+    │   └── CaseDuplicateError
     ├── AuthenticationError          no token
     ├── PermissionDeniedError        a token the server does not accept, or not for this call
     ├── BusyError                    too much in flight; try again
@@ -40,12 +48,19 @@ from leakscale.v1 import enums_pb2
 __all__ = [
     "REASONS",
     "AlreadyDoneError",
+    "AnswerTooLongError",
     "AuthenticationError",
+    "BankIncompleteError",
+    "BankSealedError",
     "BudgetSpentError",
     "BusyError",
+    "CaseDuplicateError",
+    "CaseUnknownError",
+    "CohortTooSmallError",
     "ConflictError",
     "DeadlineError",
     "EditionRetiredError",
+    "ExpiredError",
     "GrantNotOpenError",
     "IntegrityError",
     "InvalidRequestError",
@@ -74,6 +89,14 @@ class InvalidRequestError(LeakScaleError):
     """A value breaks a rule; the message names both."""
 
 
+class CaseUnknownError(InvalidRequestError):
+    """A case that the bank does not have."""
+
+
+class AnswerTooLongError(InvalidRequestError):
+    """An answer over the length bound."""
+
+
 class NotFoundError(LeakScaleError):
     """A named resource or file does not exist."""
 
@@ -99,11 +122,27 @@ class EditionRetiredError(PreconditionError):
 
 
 class NotSealedError(PreconditionError):
-    """A bank is not sealed, or not complete enough to be."""
+    """A bank of the experiment is not sealed."""
+
+
+class BankIncompleteError(PreconditionError):
+    """A bank to seal lacks answers; submit the rest, then seal."""
+
+
+class BankSealedError(PreconditionError):
+    """A bank was sealed by another request, or takes no more answers."""
 
 
 class AlreadyDoneError(PreconditionError):
-    """A grant was redeemed, or a bank was sealed, by an earlier request."""
+    """A grant was redeemed by an earlier request."""
+
+
+class ExpiredError(PreconditionError):
+    """The time that a plan gave its experiment is over."""
+
+
+class CohortTooSmallError(PreconditionError):
+    """Numbers would be over too few families, alone or as a difference of disclosed ones."""
 
 
 class GrantNotOpenError(PreconditionError):
@@ -111,11 +150,15 @@ class GrantNotOpenError(PreconditionError):
 
 
 class BudgetSpentError(PreconditionError):
-    """A private edition has had all the experiments that it may have."""
+    """What may be disclosed over a part of a private edition is spent."""
 
 
 class ConflictError(LeakScaleError):
     """The same name stands for something else already."""
+
+
+class CaseDuplicateError(ConflictError):
+    """A case that has its answer already; the first one stands."""
 
 
 class AuthenticationError(LeakScaleError):
@@ -162,10 +205,17 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_NOT_RETIRED: NotRetiredError,
     enums_pb2.ERROR_REASON_EDITION_RETIRED: EditionRetiredError,
     enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
+    enums_pb2.ERROR_REASON_BANK_INCOMPLETE: BankIncompleteError,
+    enums_pb2.ERROR_REASON_BANK_SEALED: BankSealedError,
     enums_pb2.ERROR_REASON_ALREADY_DONE: AlreadyDoneError,
     enums_pb2.ERROR_REASON_GRANT_NOT_OPEN: GrantNotOpenError,
+    enums_pb2.ERROR_REASON_EXPIRED: ExpiredError,
+    enums_pb2.ERROR_REASON_COHORT_TOO_SMALL: CohortTooSmallError,
     enums_pb2.ERROR_REASON_BUDGET_SPENT: BudgetSpentError,
+    enums_pb2.ERROR_REASON_CASE_UNKNOWN: CaseUnknownError,
+    enums_pb2.ERROR_REASON_ANSWER_TOO_LONG: AnswerTooLongError,
     enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
+    enums_pb2.ERROR_REASON_CASE_DUPLICATE: CaseDuplicateError,
     enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,
     enums_pb2.ERROR_REASON_TOKEN_REFUSED: PermissionDeniedError,
     enums_pb2.ERROR_REASON_SCOPE_MISSING: PermissionDeniedError,

@@ -13,6 +13,7 @@ from leakscale.statements import Predicate, predicate_of
 
 __all__ = [
     "CellTotal",
+    "CohortNumbers",
     "Disclosure",
     "Effect",
     "Estimate",
@@ -110,6 +111,18 @@ class RingTransfer:
 
 
 @dataclass(frozen=True, slots=True)
+class CohortNumbers:
+    """The numbers over some of the edition's shapes, registered beside the whole."""
+
+    cohort_id: str
+    shape_ids: tuple[str, ...]
+    totals: tuple[CellTotal, ...]
+    effects: tuple[Effect, ...]
+    """In R0: pooled first, then one per domain that it has a shape of."""
+    transfers: tuple[RingTransfer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Disclosure:
     """Numbers the server released for one experiment, once, signed."""
 
@@ -137,6 +150,10 @@ class Disclosure:
     """Raw Ed25519 key of the server, 32 bytes."""
     transfers: tuple[RingTransfer, ...] = ()
     """One for each other ring that was registered."""
+    cohorts: tuple[CohortNumbers, ...] = ()
+    """One for each cohort that was registered."""
+    is_rounded: bool = False
+    """Whether ends of intervals are rounded outwards, as those of a private edition are."""
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -167,6 +184,8 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             signature=signature,
             public_key=public_key,
             transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
+            cohorts=tuple(_cohort(cohort) for cohort in fields.get("cohorts", ())),
+            is_rounded=fields.get("intervals") == "rounded_outwards",
         )
     except (ValueError, TypeError, KeyError) as error:
         raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
@@ -215,6 +234,16 @@ def _effect(fields: dict[str, Any]) -> Effect:
         effect=_estimate(fields["effect"]),
         c0_drift=_estimate(fields["c0_drift"]),
         c2_change=_estimate(fields["c2_change"]),
+    )
+
+
+def _cohort(fields: dict[str, Any]) -> CohortNumbers:
+    return CohortNumbers(
+        cohort_id=fields["cohort_id"],
+        shape_ids=tuple(fields["shape_ids"]),
+        totals=tuple(_total(total) for total in fields["totals"]),
+        effects=tuple(_effect(effect) for effect in fields["effects"]),
+        transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
     )
 
 

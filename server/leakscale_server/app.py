@@ -29,7 +29,6 @@ from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.listening import bind, new_server
 from leakscale_server.metrics import Metrics
-from leakscale_server.registry.disclosures import DisclosureRegistry
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
@@ -153,7 +152,7 @@ def _add_services(
     retirements = Retirements(registry, ledger, signer, editions)
     stages = EditionStages(editions, retirements, scorer)
     exposure = Exposure(editions, grants, scorer)
-    disclosing = Disclosing(editions, experiments, DisclosureRegistry(registry, ledger, public_key=key), scorer)
+    disclosing = Disclosing(editions, experiments, grants, scorer, public_key=key)
     info = ServerService(scorer, public_key=key, limits=config.call_limits, features=config.features)
     server_service_pb2_grpc.add_ServerServiceServicer_to_server(info, server)
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
@@ -163,7 +162,7 @@ def _add_services(
     )
     grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(exposure), server)
     experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(
-        ExperimentService(experiments, disclosing, public_key=key), server
+        ExperimentService(experiments, disclosing), server
     )
     bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
     return stages

@@ -3,18 +3,22 @@
 A family that breaks the acceptance rule is none of these: it is an answer (a `Rejection`), so a stream goes on.
 
     ServerFault
-    ├── InvalidRequest     INVALID_ARGUMENT      ├── TokenRefused       PERMISSION_DENIED
-    ├── NotFound           NOT_FOUND             ├── ScopeMissing       PERMISSION_DENIED
-    ├── NotCertified       FAILED_PRECONDITION   ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
-    ├── NotFrozen          FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
-    ├── NotSealed          FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
-    ├── AlreadyDone        FAILED_PRECONDITION   ├── SandboxUnusable    INTERNAL
-    ├── GrantNotOpen       FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
-    ├── BudgetSpent        FAILED_PRECONDITION   └── Internal           INTERNAL
-    ├── DigestConflict     ALREADY_EXISTS
-    ├── EditionRetired     FAILED_PRECONDITION
-    ├── NotRetired         FAILED_PRECONDITION
-    └── TokenMissing       UNAUTHENTICATED
+    ├── InvalidRequest     INVALID_ARGUMENT      ├── DigestConflict     ALREADY_EXISTS
+    │   ├── CaseUnknown                          │   └── CaseDuplicate
+    │   └── AnswerTooLong                        ├── TokenMissing       UNAUTHENTICATED
+    ├── NotFound           NOT_FOUND             ├── TokenRefused       PERMISSION_DENIED
+    ├── NotCertified       FAILED_PRECONDITION   ├── ScopeMissing       PERMISSION_DENIED
+    ├── NotFrozen          FAILED_PRECONDITION   ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
+    ├── NotRetired         FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
+    ├── EditionRetired     FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
+    ├── NotSealed          FAILED_PRECONDITION   ├── SandboxUnusable    INTERNAL
+    ├── BankIncomplete     FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
+    ├── BankSealed         FAILED_PRECONDITION   └── Internal           INTERNAL
+    ├── AlreadyDone        FAILED_PRECONDITION
+    ├── GrantNotOpen       FAILED_PRECONDITION
+    ├── Expired            FAILED_PRECONDITION
+    ├── CohortTooSmall     FAILED_PRECONDITION
+    └── BudgetSpent        FAILED_PRECONDITION
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
 """
@@ -32,9 +36,16 @@ from leakscale.v1 import enums_pb2
 __all__ = [
     "FAULTS",
     "AlreadyDone",
+    "AnswerTooLong",
+    "BankIncomplete",
+    "BankSealed",
     "BudgetSpent",
+    "CaseDuplicate",
+    "CaseUnknown",
+    "CohortTooSmall",
     "DigestConflict",
     "EditionRetired",
+    "Expired",
     "GrantNotOpen",
     "IntegrityFailure",
     "Internal",
@@ -126,6 +137,18 @@ class InvalidRequest(ServerFault):
     code = grpc.StatusCode.INVALID_ARGUMENT
 
 
+class CaseUnknown(InvalidRequest):
+    """A case that the bank does not have."""
+
+    reason = enums_pb2.ERROR_REASON_CASE_UNKNOWN
+
+
+class AnswerTooLong(InvalidRequest):
+    """An answer over the length bound."""
+
+    reason = enums_pb2.ERROR_REASON_ANSWER_TOO_LONG
+
+
 class NotFound(ServerFault):
     """A named resource does not exist."""
 
@@ -162,14 +185,42 @@ class EditionRetired(ServerFault):
 
 
 class NotSealed(ServerFault):
-    """A bank is not sealed, or not complete."""
+    """A bank of the experiment is not sealed."""
 
     reason = enums_pb2.ERROR_REASON_NOT_SEALED
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
+class BankIncomplete(ServerFault):
+    """A bank to seal lacks answers."""
+
+    reason = enums_pb2.ERROR_REASON_BANK_INCOMPLETE
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class BankSealed(ServerFault):
+    """A bank was sealed by another request, or takes no more answers."""
+
+    reason = enums_pb2.ERROR_REASON_BANK_SEALED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class Expired(ServerFault):
+    """The time that a plan gave its experiment is over."""
+
+    reason = enums_pb2.ERROR_REASON_EXPIRED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class CohortTooSmall(ServerFault):
+    """Numbers would be over too few families, alone or as a difference of disclosed ones."""
+
+    reason = enums_pb2.ERROR_REASON_COHORT_TOO_SMALL
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
 class AlreadyDone(ServerFault):
-    """A grant was redeemed or a bank sealed by an earlier request."""
+    """A grant was redeemed by an earlier request."""
 
     reason = enums_pb2.ERROR_REASON_ALREADY_DONE
     code = grpc.StatusCode.FAILED_PRECONDITION
@@ -183,7 +234,7 @@ class GrantNotOpen(ServerFault):
 
 
 class BudgetSpent(ServerFault):
-    """A private edition has had all the experiments that it may have."""
+    """What may be disclosed over a part of a private edition is spent."""
 
     reason = enums_pb2.ERROR_REASON_BUDGET_SPENT
     code = grpc.StatusCode.FAILED_PRECONDITION
@@ -194,6 +245,12 @@ class DigestConflict(ServerFault):
 
     reason = enums_pb2.ERROR_REASON_DIGEST_CONFLICT
     code = grpc.StatusCode.ALREADY_EXISTS
+
+
+class CaseDuplicate(DigestConflict):
+    """A case that has its answer already."""
+
+    reason = enums_pb2.ERROR_REASON_CASE_DUPLICATE
 
 
 class TokenMissing(ServerFault):
@@ -274,10 +331,17 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     NotRetired,
     EditionRetired,
     NotSealed,
+    BankIncomplete,
+    BankSealed,
     AlreadyDone,
+    Expired,
+    CohortTooSmall,
     GrantNotOpen,
     BudgetSpent,
+    CaseUnknown,
+    AnswerTooLong,
     DigestConflict,
+    CaseDuplicate,
     TokenMissing,
     TokenRefused,
     ScopeMissing,

@@ -36,6 +36,10 @@ _KINDS = {
 }
 
 
+# An upload begins with the question what is there already.
+NOTHING_THERE: dict[str, Any] = {"ListChunks": grpc.unary_unary_rpc_method_handler(lambda *_: b"")}
+
+
 def busy(context: grpc.ServicerContext, *, retry_ms: int | None = 10) -> None:
     """End a call as a server does that has no room."""
     details = [AnyMessage(), AnyMessage()]
@@ -70,9 +74,8 @@ def a_server(method: str, refuse: Callable[[int, grpc.ServicerContext], None], a
         yield from answers(heard[-1])
 
     service, _, name = method.partition("/")
-    handlers = grpc.method_handlers_generic_handler(
-        f"leakscale.v1.{service}", {name: make(many if is_streamed else once)}
-    )
+    methods = {**NOTHING_THERE, name: make(many if is_streamed else once)}
+    handlers = grpc.method_handlers_generic_handler(f"leakscale.v1.{service}", methods)
     with ThreadPoolExecutor(4) as executor:
         server = grpc.server(executor)
         server.add_generic_rpc_handlers((handlers,))
@@ -102,6 +105,7 @@ def bank() -> bytes:
         domain=enums_pb2.DOMAIN_SQL,
         state=enums_pb2.MODEL_STATE_BASE,
         ring=enums_pb2.RING_R0,
+        phase=enums_pb2.BANK_PHASE_OPEN,
     )
     return bank_service_pb2.SubmitAnswersResponse(bank=message).SerializeToString()
 
@@ -148,7 +152,7 @@ def test_a_full_disk_is_not_waited_for() -> None:
 
 def test_an_upload_that_was_refused_is_said_from_the_start() -> None:
     """The iterator of the caller was read already, and cannot be read twice."""
-    answers = the_answers(1200)
+    answers = the_answers(2400)
     with a_server("BankService/SubmitAnswers", twice_busy, lambda _: [bank()]) as (client, heard):
         client.banks.submit("experiments/e/banks/b", (answer for answer in answers))
 
@@ -166,14 +170,16 @@ def test_an_upload_that_was_read_too_far_is_not_said_from_the_middle() -> None:
         return b""
 
     handler: Any = grpc.stream_unary_rpc_method_handler(heard_of)
-    handlers = grpc.method_handlers_generic_handler("leakscale.v1.BankService", {"SubmitAnswers": handler})
+    handlers = grpc.method_handlers_generic_handler(
+        "leakscale.v1.BankService", {**NOTHING_THERE, "SubmitAnswers": handler}
+    )
     with ThreadPoolExecutor(2) as executor:
         server = grpc.server(executor)
         server.add_generic_rpc_handlers((handlers,))
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         with Client(f"127.0.0.1:{port}", token="t") as client, pytest.raises(BusyError):
-            client.banks.submit("experiments/e/banks/b", the_answers(512 * 40))
+            client.banks.submit("experiments/e/banks/b", the_answers(1024 * 40))
         server.stop(0).wait()
 
 
@@ -207,7 +213,7 @@ def test_what_the_caller_raises_in_a_stream_comes_out_where_the_call_was_made() 
     """After a refusal too."""
 
     def source() -> Iterator[Answer]:
-        yield from the_answers(600)
+        yield from the_answers(1200)
         raise NotFoundError("the file went away")
 
     with (

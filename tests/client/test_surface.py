@@ -13,8 +13,9 @@ from leakscale.client import Client
 from leakscale.client.transport import Transport
 
 ERRORS = {
-    "AlreadyDoneError", "AuthenticationError", "BudgetSpentError", "BusyError", "ConflictError", "DeadlineError",
-    "EditionRetiredError", "GrantNotOpenError", "IntegrityError", "NotRetiredError",
+    "AlreadyDoneError", "AnswerTooLongError", "AuthenticationError", "BankIncompleteError", "BankSealedError",
+    "BudgetSpentError", "BusyError", "CaseDuplicateError", "CaseUnknownError", "CohortTooSmallError", "ConflictError",
+    "DeadlineError", "EditionRetiredError", "ExpiredError", "GrantNotOpenError", "IntegrityError", "NotRetiredError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
     "NotSealedError", "PermissionDeniedError", "PreconditionError", "ServerError", "StorageFullError",
     "UnavailableError",
@@ -25,8 +26,8 @@ METHODS = {
     "editions": {"create", "get", "list", "freeze", "families", "family", "download", "retire", "openings"},
     "families": {"certify", "certify_edition"},
     "grants": {"request", "approve", "get", "list", "redeem", "expose", "trace"},
-    "experiments": {"create", "get", "disclose"},
-    "banks": {"get", "submit", "seal"},
+    "experiments": {"create", "get", "disclose", "budget"},
+    "banks": {"get", "chunks", "submit", "seal"},
 }
 
 

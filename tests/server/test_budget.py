@@ -1,17 +1,23 @@
-"""How many experiments a private edition may have."""
+"""What may be registered on a private edition: how many releases, over which families, by whom, and until when."""
 
 from __future__ import annotations
 
 import dataclasses
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from leakscale.models import Ring
+from leakscale.models import BankPhase, Ring
 from leakscale.resources import catalog_folder
-from leakscale_server.errors import BudgetSpent, InvalidRequest
+from leakscale_server.core.disclosure.atoms import Cohort
+from leakscale_server.core.disclosure.budget import Account
+from leakscale_server.errors import BudgetSpent, CohortTooSmall, Expired, InvalidRequest
 from leakscale_server.registry.editions import EditionDraft, EditionRegistry
-from leakscale_server.registry.experiments import ExperimentPlan, ExperimentRegistry
+from leakscale_server.registry.experiments import ExperimentPlan, ExperimentRegistry, Party
+from leakscale_server.registry.experiments.accounts import Accounts
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
@@ -25,10 +31,25 @@ PLAN = ExperimentPlan(
     bank_seed=0,
     resample_count=100,
     bootstrap_seed=0,
+    cohort_families_min=128,
 )
+PARTY = Party("ada", "north")
+START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def frozen(folder: Path, *, kind: str, shape_count: int) -> ExperimentRegistry:
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def frozen(
+    folder: Path, *, kind: str, shape_count: int, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> ExperimentRegistry:
     """Register an edition of SQL shapes as frozen; its families are not needed to register an experiment."""
     registry = open_registry(folder)
     signer = Signer.load_or_create(folder / "key")
@@ -38,7 +59,7 @@ def frozen(folder: Path, *, kind: str, shape_count: int) -> ExperimentRegistry:
     shapes = tuple(("shape.toml", toml.replace("sql-threshold", f"sql-threshold-{n}")) for n in range(shape_count))
     editions.create(EditionDraft("large", kind, 16, b"p" * 16, shapes), principal="ada", check=lambda _: None)
     _freeze(registry)
-    return ExperimentRegistry(registry, ledger, editions)
+    return ExperimentRegistry(registry, ledger, editions, now=now)
 
 
 def _freeze(registry: InsertOnlyDatabase) -> None:
@@ -51,46 +72,220 @@ def numbered(number: int) -> ExperimentPlan:
     return dataclasses.replace(PLAN, experiment_id=f"experiment-{number}")
 
 
+def shapes(*numbers: int) -> tuple[str, ...]:
+    return tuple(sorted(f"sql-threshold-{number}" for number in numbers))
+
+
+def registered(experiments: ExperimentRegistry, parties: list[Party], count: int) -> int:
+    """Register experiments of several parties by turns until one is refused, and return how many there are."""
+    for number in range(count):
+        try:
+            experiments.create(numbered(number), party=parties[number % len(parties)])
+        except BudgetSpent:
+            return number
+    return count
+
+
 def test_private_edition_of_small_cohorts_is_refused(tmp_path: Path) -> None:
     """A total over few families is nearly the answer to one of them."""
     experiments = frozen(tmp_path, kind="private", shape_count=7)
+    plan = dataclasses.replace(PLAN, cohort_families_min=112)
 
-    with pytest.raises(InvalidRequest, match="112 families"):
-        experiments.create(PLAN)
+    with pytest.raises(CohortTooSmall, match="112 families"):
+        experiments.create(plan, party=PARTY)
 
 
-def test_private_edition_runs_out_of_experiments(tmp_path: Path) -> None:
-    """Totals of ever new experiments would give away one association after the other."""
-    experiments = frozen(tmp_path, kind="private", shape_count=8)
-    for number in range(4):
-        experiments.create(numbered(number))
+def test_cohorts_under_512_families_are_asked_for_by_name(tmp_path: Path) -> None:
+    """Whoever says nothing else gets numbers over 512 families or none."""
+    experiments = frozen(tmp_path, kind="private", shape_count=31)
+    plan = dataclasses.replace(PLAN, cohort_families_min=512)
 
-    with pytest.raises(BudgetSpent, match="has had its 4 experiments"):
-        experiments.create(numbered(4))
+    with pytest.raises(CohortTooSmall, match=r"496 families.*--families-min 496"):
+        experiments.create(plan, party=PARTY)
+    assert experiments.create(PLAN, party=PARTY).plan == PLAN
+
+
+@pytest.mark.parametrize(("shape_count", "most"), [(8, 2), (31, 2), (32, 4)])
+def test_a_project_runs_out_of_releases(tmp_path: Path, shape_count: int, most: int) -> None:
+    """Totals of ever new experiments would give away one association after the other. Each makes two releases."""
+    experiments = frozen(tmp_path, kind="private", shape_count=shape_count)
+
+    assert registered(experiments, [PARTY], 9) == most
+
+
+def test_the_edition_runs_out_whoever_asks(tmp_path: Path) -> None:
+    """Eight principals of eight projects who put their numbers together have one budget, not eight."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    parties = [Party(f"principal-{number}", f"project-{number}") for number in range(8)]
+
+    assert registered(experiments, parties, 16) == 8
+    with pytest.raises(BudgetSpent, match="the edition has 16 of 16 releases"):
+        experiments.create(numbered(99), party=Party("fresh", "fresh"))
+
+
+def test_a_principal_has_one_budget_in_all_projects(tmp_path: Path) -> None:
+    """A person who is in two projects does not learn twice as much."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    parties = [Party("ada", "north"), Party("ada", "south")]
+
+    assert registered(experiments, parties, 16) == 4
+    with pytest.raises(BudgetSpent, match="the principal has 8 of 8 releases"):
+        experiments.create(numbered(99), party=parties[0])
+
+
+def test_a_project_has_one_budget_for_all_its_principals(tmp_path: Path) -> None:
+    """Colleagues read the same disclosures."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    parties = [Party(f"principal-{number}", "north") for number in range(8)]
+
+    assert registered(experiments, parties, 16) == 4
+    with pytest.raises(BudgetSpent, match="the project has 8 of 8 releases"):
+        experiments.create(numbered(99), party=parties[7])
 
 
 def test_each_ring_of_an_experiment_is_charged(tmp_path: Path) -> None:
-    """Every ring has totals of its own over the same families: three of them say as much as three experiments."""
-    experiments = frozen(tmp_path, kind="private", shape_count=8)
-    experiments.create(dataclasses.replace(PLAN, rings=(Ring.R0, Ring.R1, Ring.R2)))
+    """Every ring has totals of its own over the same families: two of them say as much as two experiments."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    experiments.create(dataclasses.replace(PLAN, rings=(Ring.R0, Ring.R1, Ring.R2)), party=PARTY)
 
-    with pytest.raises(BudgetSpent, match=r"has 1 of its 4 experiments left.* ask fewer rings"):
-        experiments.create(dataclasses.replace(numbered(1), rings=(Ring.R0, Ring.R2)))
-    assert experiments.create(numbered(1)).plan.rings == (Ring.R0,)
+    with pytest.raises(BudgetSpent, match=r"6 of 8 releases over sql/.*asks 4; ask fewer rings"):
+        experiments.create(dataclasses.replace(numbered(1), rings=(Ring.R0, Ring.R2)), party=PARTY)
+    assert experiments.create(numbered(1), party=PARTY).plan.rings == (Ring.R0,)
 
 
 def test_repeated_registration_costs_nothing(tmp_path: Path) -> None:
     """A client that asks again after a broken call must not use up the budget."""
-    experiments = frozen(tmp_path, kind="private", shape_count=8)
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
     for number in [0, 1, 2, 3, 3, 0]:
-        experiments.create(numbered(number))
+        experiments.create(numbered(number), party=PARTY)
 
-    assert experiments.create(numbered(2)).plan == numbered(2)
+    assert experiments.create(numbered(2), party=PARTY).plan == numbered(2)
+
+
+def test_a_refused_registration_costs_nothing(tmp_path: Path) -> None:
+    """What is refused is neither there nor paid."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    small = Cohort("small", shapes(0))
+    for number in range(9):
+        with pytest.raises(CohortTooSmall):
+            experiments.create(dataclasses.replace(numbered(number), cohorts=(small,)), party=PARTY)
+
+    assert experiments.budget("large", party=PARTY) == []
+    assert registered(experiments, [PARTY], 9) == 4
+
+
+def test_sixteen_threads_get_what_one_would(tmp_path: Path) -> None:
+    """A race for the last release is won once."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    start = threading.Barrier(16)
+    won: list[int] = []
+
+    def race(number: int) -> None:
+        start.wait()
+        try:
+            experiments.create(numbered(number), party=PARTY)
+        except BudgetSpent:
+            return
+        won.append(number)
+
+    threads = [threading.Thread(target=race, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(won) == 4
+    budget = experiments.budget("large", party=PARTY)
+    assert budget is not None
+    assert {each.spent[account].release_count for each in budget for account in Account} == {8}
+
+
+def test_leaving_shapes_out_one_by_one_is_refused(tmp_path: Path) -> None:
+    """The whole and all but eight shapes are fine; the whole and all but one would tell of sixteen families."""
+    experiments = frozen(tmp_path, kind="private", shape_count=40)
+    all_but_eight, all_but_one = Cohort("most", shapes(*range(8, 40))), Cohort("most", shapes(*range(1, 40)))
+
+    with pytest.raises(CohortTooSmall, match=r"over 16 families \(sql-threshold-0\), alone or as a difference"):
+        experiments.create(dataclasses.replace(numbered(1), cohorts=(all_but_one,)), party=PARTY)
+    experiments.create(dataclasses.replace(numbered(2), cohorts=(all_but_eight,)), party=PARTY)
+    with pytest.raises(CohortTooSmall, match="as a difference"):
+        shifted = Cohort("shifted", shapes(*range(7, 39)))
+        experiments.create(dataclasses.replace(numbered(3), cohorts=(shifted,)), party=Party("bob", "south"))
+
+
+@pytest.mark.parametrize(
+    ("cohort", "words"),
+    [
+        (Cohort("all", shapes(0)), "is taken"),
+        (Cohort("Bad", shapes(0)), "not a valid id"),
+        (Cohort("none", ()), "or none"),
+        (Cohort("twice", shapes(0) * 2), "twice"),
+        (Cohort("unknown", ("sql-other",)), "does not have"),
+    ],
+)
+def test_a_cohort_that_is_not_of_the_edition_is_refused(tmp_path: Path, cohort: Cohort, words: str) -> None:
+    """A typo must not quietly become another cohort."""
+    experiments = frozen(tmp_path, kind="practice", shape_count=2)
+
+    with pytest.raises(InvalidRequest, match=words):
+        experiments.create(dataclasses.replace(PLAN, cohorts=(cohort,)), party=PARTY)
+
+
+def test_small_cohorts_are_for_an_administrator_to_allow(tmp_path: Path) -> None:
+    """Over 64 families one comparison is disclosed, once somebody answers for it; below that none ever is."""
+    for count, is_allowed in ((4, True), (3, False)):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        experiments = frozen(folder, kind="private", shape_count=count)
+        plan = dataclasses.replace(PLAN, cohort_families_min=1)
+        with pytest.raises(CohortTooSmall):
+            experiments.create(plan, party=PARTY)
+        Accounts(open_registry(folder)).allow_small_cohorts("large", principal="root", now=START)
+        if not is_allowed:
+            with pytest.raises(CohortTooSmall):
+                experiments.create(plan, party=PARTY)
+            continue
+        experiments.create(plan, party=PARTY)
+        with pytest.raises(BudgetSpent, match="2 of 2 releases"):
+            experiments.create(dataclasses.replace(plan, experiment_id="next"), party=PARTY)
 
 
 def test_practice_edition_has_no_budget(tmp_path: Path) -> None:
-    """Its author can rebuild the truth anyway."""
-    experiments = frozen(tmp_path, kind="practice", shape_count=1)
+    """Its author can rebuild the truth anyway, and may have numbers over single shapes."""
+    experiments = frozen(tmp_path, kind="practice", shape_count=2)
+    alone = (Cohort("first", shapes(0)), Cohort("second", shapes(1)))
 
     for number in range(9):
-        experiments.create(numbered(number))
+        experiments.create(dataclasses.replace(numbered(number), cohorts=alone), party=PARTY)
+    assert experiments.budget("large", party=PARTY) is None
+
+
+def test_what_expires_is_free_again_and_can_no_longer_be_disclosed(tmp_path: Path) -> None:
+    """A registration that comes to nothing must not hold the budget for ever."""
+    clock = Clock()
+    experiments = frozen(tmp_path, kind="private", shape_count=32, now=clock)
+    plan = dataclasses.replace(PLAN, lifetime_s=3600)
+    for number in range(4):
+        experiments.create(dataclasses.replace(plan, experiment_id=f"old-{number}"), party=PARTY)
+    with pytest.raises(BudgetSpent):
+        experiments.create(numbered(0), party=PARTY)
+
+    clock.now += timedelta(hours=1)
+
+    assert registered(experiments, [PARTY], 9) == 4
+    assert {bank.phase for bank in experiments.get("north", "old-0").banks} == {BankPhase.EXPIRED}
+    with pytest.raises(Expired, match="expired on 2026-01-01 01:00 UTC"):
+        experiments.charge("north", "old-0")
+    with pytest.raises(Expired):
+        experiments.seal("north", "old-0", "sql-base", request_id="late")
+
+
+def test_projects_do_not_see_each_others_experiments(tmp_path: Path) -> None:
+    """Two projects may use one id, and neither learns of the other's."""
+    experiments = frozen(tmp_path, kind="practice", shape_count=1)
+    north, south = Party("ada", "north"), Party("bob", "south")
+    experiments.create(PLAN, party=north)
+    other = dataclasses.replace(PLAN, draw_count=9)
+
+    assert experiments.create(other, party=south).plan.draw_count == 9
+    assert experiments.get("north", "first").plan == PLAN

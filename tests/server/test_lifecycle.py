@@ -12,6 +12,12 @@ from leakscale.client import Client
 from leakscale.commitments import public_digest
 from leakscale.errors import (
     AlreadyDoneError,
+    AnswerTooLongError,
+    BankIncompleteError,
+    BankSealedError,
+    CaseDuplicateError,
+    CaseUnknownError,
+    CohortTooSmallError,
     ConflictError,
     InvalidRequestError,
     LeakScaleError,
@@ -22,6 +28,7 @@ from leakscale.errors import (
 )
 from leakscale.models import (
     Answer,
+    BankPhase,
     CertificationRequest,
     Condition,
     EditionKind,
@@ -404,7 +411,7 @@ def test_a_private_edition_needs_a_cohort_to_be_compared_over(client: Client) ->
     """A number over few families says too much about each."""
     edition, _ = a_frozen_edition(client, "few", kind=EditionKind.PRIVATE, practice_private_seed=b"")
 
-    message = refusal(InvalidRequestError, lambda: client.experiments.create(a_plan(edition, "few")))
+    message = refusal(CohortTooSmallError, lambda: client.experiments.create(a_plan(edition, "few")))
 
     assert "at least 128" in message
 
@@ -416,14 +423,16 @@ def an_open_bank(client: Client, world: World, experiment_id: str) -> tuple[str,
 
 
 def test_answers_may_come_in_parts_and_again(client: Client, world: World) -> None:
-    """An upload that broke is sent again from its beginning."""
+    """Whoever answers in parts numbers the chunks on; an upload that broke is sent again from its beginning."""
     name, answers = an_open_bank(client, world, "parts")
 
-    assert client.banks.submit(name, []).answered_count == 0
+    assert client.banks.submit(name, []).phase is BankPhase.DRAFT
     assert client.banks.submit(name, answers[:5]).answered_count == 5
-    bank = client.banks.submit(name, answers)
+    assert client.banks.submit(name, answers[:5]).phase is BankPhase.OPEN
+    bank = client.banks.submit(name, answers[5:], first_chunk=1)
 
     assert bank.answered_count == bank.case_count == len(answers)
+    assert list(client.banks.chunks(name)) == [0, 1]
 
 
 def test_one_case_has_one_answer(client: Client, world: World) -> None:
@@ -432,31 +441,35 @@ def test_one_case_has_one_answer(client: Client, world: World) -> None:
     client.banks.submit(name, answers[:1])
     other = dataclasses.replace(answers[0], text="another")
 
-    assert "has another answer already" in refusal(ConflictError, lambda: client.banks.submit(name, [other]))
-    refusal(ConflictError, lambda: client.banks.submit(name, [answers[1], dataclasses.replace(answers[1], text="x")]))
+    assert "is there with other answers" in refusal(ConflictError, lambda: client.banks.submit(name, [other]))
+    for again in (other, answers[0]):
+        message = refusal(CaseDuplicateError, lambda again=again: client.banks.submit(name, [again], first_chunk=1))  # type: ignore[misc]
+        assert "has its answer already, in another chunk" in message
+    twice = [answers[1], dataclasses.replace(answers[1], text="x")]
+    assert "twice in chunk 1" in refusal(CaseDuplicateError, lambda: client.banks.submit(name, twice, first_chunk=1))
     assert client.banks.get(name).answered_count == 1
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "kind", "words"),
     [
-        ({"family_id": "f-unknown"}, "is not in this bank"),
-        ({"family_id": "😀" * 10_000}, "is not in this bank"),
-        ({"draw": DRAWS}, "is not in 0 to 1"),
-        ({"draw": -1}, "is not in 0 to 1"),
-        ({"text": "x" * 4097}, "longer than 4096 bytes"),
-        ({"text": "ä" * 2049}, "longer than 4096 bytes"),
+        ({"family_id": "f-unknown"}, CaseUnknownError, "is not in this bank"),
+        ({"family_id": "😀" * 10_000}, CaseUnknownError, "is not in this bank"),
+        ({"draw": DRAWS}, CaseUnknownError, "is not in 0 to 1"),
+        ({"draw": -1}, CaseUnknownError, "is not in 0 to 1"),
+        ({"text": "x" * 4097}, AnswerTooLongError, "longer than 4096 bytes"),
+        ({"text": "ä" * 2049}, AnswerTooLongError, "longer than 4096 bytes"),
     ],
 )
 def test_an_answer_that_fits_no_case_is_refused(
-    client: Client, world: World, change: dict[str, object], words: str
+    client: Client, world: World, change: dict[str, object], kind: type[LeakScaleError], words: str
 ) -> None:
     """And the good answers of the message before it stay."""
     name, answers = an_open_bank(client, world, "misfits")
 
     bad = dataclasses.replace(answers[0], **change)  # type: ignore[arg-type]
 
-    assert words in refusal(InvalidRequestError, lambda: client.banks.submit(name, [bad]))
+    assert words in refusal(kind, lambda: client.banks.submit(name, [bad]))
 
 
 @pytest.mark.parametrize("text", ["", "x" * 4096, "\x00", "💥", '{"choice": 1}', "\r\n\t", "\ufffe"])
@@ -475,7 +488,10 @@ def test_an_incomplete_bank_does_not_seal(client: Client, world: World) -> None:
     name, answers = an_open_bank(client, world, "incomplete")
     client.banks.submit(name, answers[:-1])
 
-    assert f"{len(answers) - 1} of {len(answers)} answers" in refusal(NotSealedError, lambda: client.banks.seal(name))
+    message = refusal(BankIncompleteError, lambda: client.banks.seal(name))
+
+    assert f"{len(answers) - 1} of {len(answers)} answers" in message
+    assert f"case ({answers[-1].family_id}, draw {answers[-1].draw})" in message
 
 
 def test_a_sealed_bank_takes_the_same_answers_and_no_others(client: Client, world: World) -> None:
@@ -485,7 +501,7 @@ def test_a_sealed_bank_takes_the_same_answers_and_no_others(client: Client, worl
 
     assert client.banks.submit(bank.name, answers).is_sealed
     late = dataclasses.replace(answers[0], text="late")
-    message = refusal(AlreadyDoneError, lambda: client.banks.submit(bank.name, [late]))
+    message = refusal(BankSealedError, lambda: client.banks.submit(bank.name, [late], first_chunk=1))
     assert "is sealed and takes no more answers" in message
 
 
@@ -493,6 +509,15 @@ def test_sealing_again_returns_the_same_receipt(client: Client, world: World) ->
     """A receipt can be fetched again."""
     for bank, receipt in zip(world.experiment.banks, world.receipts, strict=True):
         assert client.banks.seal(bank.name) == receipt
+
+
+def test_a_second_seal_is_refused_by_its_own_name(client: Client, world: World) -> None:
+    """Whoever did not close the bank is not told that it was theirs to close."""
+    bank = world.experiment.banks[0]
+
+    message = refusal(BankSealedError, lambda: client.banks.seal(bank.name, request_id="another"))
+
+    assert "was sealed by another request" in message
 
 
 def test_an_experiment_with_an_open_bank_is_not_disclosed(client: Client, world: World) -> None:

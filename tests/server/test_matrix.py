@@ -86,9 +86,12 @@ ROWS = {
     "ExperimentService/CreateExperiment": Row(lambda facts: facts.plan, OK),
     "ExperimentService/GetExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
     "ExperimentService/DiscloseExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
+    "ExperimentService/GetBudget": Row(lambda facts: {"edition": facts.edition}, OK),
     "BankService/GetBank": Row(lambda facts: {"name": facts.bank}, OK),
-    "BankService/SubmitAnswers": Row(lambda facts: {"bank": facts.bank}, OK),
-    "BankService/SealBank": Row(lambda facts: {"name": facts.bank}, OK),
+    "BankService/ListChunks": Row(lambda facts: {"name": facts.bank}, OK),
+    # A chunk without answers: who may submit some gets so far.
+    "BankService/SubmitAnswers": Row(lambda facts: {"bank": facts.bank}, INVALID),
+    "BankService/SealBank": Row(lambda facts: {"name": facts.bank, "request_id": "seal"}, OK),
 }
 
 

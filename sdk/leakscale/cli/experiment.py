@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from leakscale.cli.shell import shell_of
 from leakscale.models import Ring
 
 if TYPE_CHECKING:
-    from leakscale.models import Experiment
+    from leakscale.models import Budget, Cohort, Experiment
 
 __all__ = ["app"]
 
@@ -34,8 +35,25 @@ def create(
     rings: Annotated[
         list[Ring] | None, typer.Option("--ring", help="Form to ask in, R0 first; repeat it, e.g. --ring R0 --ring R1.")
     ] = None,
+    cohorts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cohort",
+            metavar="NAME=SHAPE,SHAPE,...",
+            help="Part of the edition to have numbers over, beside the whole; may be repeated.",
+        ),
+    ] = None,
+    families_min: Annotated[
+        int, typer.Option(help="Least families of one domain and condition that a number is over; at least 128.")
+    ] = 512,
+    lifetime_days: Annotated[float, typer.Option(help="Days until it expires, unless it is disclosed before.")] = 90,
+    self_administered: Annotated[
+        bool, typer.Option("--self-administered", help="Whoever trains the model also answers: assurance level L1.")
+    ] = False,
 ) -> None:
     """Register an experiment: from here on nothing of its plan can change."""
+    from datetime import timedelta  # noqa: PLC0415
+
     from leakscale.models import ExperimentPlan  # noqa: PLC0415
 
     shell = shell_of(context)
@@ -48,6 +66,10 @@ def create(
         resample_count=resamples,
         bootstrap_seed=bootstrap_seed,
         rings=tuple(rings) if rings else (Ring.R0,),
+        cohorts=tuple(_cohort(text) for text in cohorts or ()),
+        cohort_families_min=families_min,
+        lifetime=timedelta(seconds=round(lifetime_days * 86_400)),
+        is_self_administered=self_administered,
     )
     with connected(shell) as client:
         experiment = client.experiments.create(plan)
@@ -85,11 +107,52 @@ def disclose(
     )
 
 
+@app.command("budget")
+def budget(
+    context: typer.Context, edition: Annotated[str, typer.Argument(help="Frozen edition, e.g. editions/demo.")]
+) -> None:
+    """Show what may still be disclosed over each part of an edition."""
+    shell = shell_of(context)
+    with connected(shell) as client:
+        found = client.experiments.budget(full_name(edition, "editions"))
+    shell.console.result(dataclasses.asdict(found), text=_budget_text(found))
+
+
+def _budget_text(found: Budget) -> str:
+    if found.is_unlimited:
+        return "a practice edition has no budget"
+    if not found.atoms:
+        return "nothing is disclosed or set aside; every part of the edition has its whole budget"
+    lines = [f"{'part':<40}{'families':>9}  {'principal':>16}  {'project':>16}  {'edition':>16}   releases, bits"]
+    for atom in found.atoms:
+        cells = (
+            f"{each.release_count}/{each.release_count_max}, {each.bits:.0f}/{each.bits_max:.0f}"
+            for each in atom.allowances
+        )
+        name = f"{atom.domain.value}/{atom.shape_id}/{atom.condition.value}"
+        lines.append(f"{name:<40}{atom.family_count:>9}  " + "  ".join(f"{cell:>16}" for cell in cells))
+    return "\n".join(lines)
+
+
+def _cohort(text: str) -> Cohort:
+    from leakscale.errors import InvalidRequestError  # noqa: PLC0415
+    from leakscale.models import Cohort  # noqa: PLC0415
+
+    name, separator, shapes = text.partition("=")
+    shape_ids = tuple(sorted({shape.strip() for shape in shapes.split(",")} - {""}))
+    if not (name and separator and shape_ids):
+        raise InvalidRequestError(f"--cohort {text[:80]!r} does not have the form NAME=SHAPE,SHAPE,...")
+    return Cohort(name, shape_ids)
+
+
 def _text(experiment: Experiment) -> str:
-    lines = [f"{experiment.name}  on {experiment.plan.edition}, model {experiment.plan.model_label}"]
+    lines = [
+        f"{experiment.name}  on {experiment.plan.edition}, model {experiment.plan.model_label}, "
+        f"expires {experiment.expire_time:%Y-%m-%d %H:%M} UTC"
+    ]
+    lines += [f"  cohort {cohort.cohort_id}: {', '.join(cohort.shape_ids)}" for cohort in experiment.plan.cohorts]
     for bank in experiment.banks:
-        phase = "sealed" if bank.is_sealed else "open"
-        lines.append(f"  {bank.name}  {phase}  {bank.answered_count} of {bank.case_count} answers")
+        lines.append(f"  {bank.name}  {bank.phase.value}  {bank.answered_count} of {bank.case_count} answers")
     return "\n".join(lines)
 
 
@@ -101,9 +164,14 @@ def _to_dict(experiment: Experiment) -> dict[str, object]:
         "draw_count": experiment.plan.draw_count,
         "bank_seed": experiment.plan.bank_seed,
         "rings": [ring.value for ring in experiment.plan.rings],
+        "cohorts": {cohort.cohort_id: list(cohort.shape_ids) for cohort in experiment.plan.cohorts},
+        "cohort_families_min": experiment.plan.cohort_families_min,
+        "is_self_administered": experiment.plan.is_self_administered,
+        "expire_time": experiment.expire_time.isoformat(),
         "banks": [
             {
                 "name": bank.name,
+                "phase": bank.phase.value,
                 "is_sealed": bank.is_sealed,
                 "case_count": bank.case_count,
                 "answered_count": bank.answered_count,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from leakscale.models import (
+    Allowance,
+    AtomBudget,
     Bank,
+    BankPhase,
+    Budget,
     Candidate,
     Certificate,
     CertificationOutcome,
     CertificationRequest,
+    Cohort,
     Condition,
     Domain,
     Edition,
@@ -33,13 +38,14 @@ from leakscale.models import (
     Transition,
 )
 from leakscale.results import Disclosure, disclosure_from_payload
-from leakscale.v1 import certification_service_pb2, enums_pb2, resources_pb2, server_service_pb2
+from leakscale.v1 import certification_service_pb2, enums_pb2, experiment_service_pb2, resources_pb2, server_service_pb2
 
 __all__ = [
     "CONDITION_VALUES",
     "KIND_VALUES",
     "RING_VALUES",
     "to_bank",
+    "to_budget",
     "to_disclosure",
     "to_edition",
     "to_experiment",
@@ -73,6 +79,14 @@ _PHASES: Final = {
     enums_pb2.EDITION_PHASE_FROZEN: EditionPhase.FROZEN,
     enums_pb2.EDITION_PHASE_EXPOSED: EditionPhase.EXPOSED,
     enums_pb2.EDITION_PHASE_RETIRED: EditionPhase.RETIRED,
+}
+_BANK_PHASES: Final = {
+    enums_pb2.BANK_PHASE_DRAFT: BankPhase.DRAFT,
+    enums_pb2.BANK_PHASE_OPEN: BankPhase.OPEN,
+    enums_pb2.BANK_PHASE_SEALED: BankPhase.SEALED,
+    enums_pb2.BANK_PHASE_SCORED: BankPhase.SCORED,
+    enums_pb2.BANK_PHASE_RELEASED: BankPhase.RELEASED,
+    enums_pb2.BANK_PHASE_EXPIRED: BankPhase.EXPIRED,
 }
 CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
 KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
@@ -171,7 +185,7 @@ def to_bank(message: resources_pb2.Bank) -> Bank:
         name=message.name,
         domain=_DOMAINS[message.domain],
         state=_STATES[message.state],
-        is_sealed=message.phase == enums_pb2.BANK_PHASE_SEALED,
+        phase=_BANK_PHASES[message.phase],
         case_count=message.case_count,
         answered_count=message.answered_count,
         ring=_RINGS[message.ring],
@@ -189,8 +203,38 @@ def to_experiment(message: resources_pb2.Experiment) -> Experiment:
         resample_count=message.resample_count,
         bootstrap_seed=message.bootstrap_seed,
         rings=tuple(_RINGS[ring] for ring in message.rings),
+        cohorts=tuple(Cohort(each.cohort_id, tuple(each.shape_ids)) for each in message.cohorts),
+        cohort_families_min=message.cohort_families_min,
+        lifetime=timedelta(seconds=message.lifetime.seconds),
+        is_self_administered=message.is_self_administered,
     )
-    return Experiment(message.name, plan, tuple(to_bank(bank) for bank in message.banks))
+    banks = tuple(to_bank(bank) for bank in message.banks)
+    return Experiment(message.name, plan, banks, message.expire_time.ToDatetime(UTC))
+
+
+def to_budget(message: experiment_service_pb2.GetBudgetResponse) -> Budget:
+    """Read what may still be disclosed of an edition."""
+    return Budget(tuple(_to_atom_budget(each) for each in message.atoms), message.is_unlimited)
+
+
+def _to_atom_budget(message: resources_pb2.AtomBudget) -> AtomBudget:
+    allowances = tuple(
+        Allowance(
+            account=each.account,
+            release_count=each.release_count,
+            release_count_max=each.release_count_max,
+            bits=each.millibits / 1000,
+            bits_max=each.millibits_max / 1000,
+        )
+        for each in message.allowances
+    )
+    return AtomBudget(
+        domain=_DOMAINS[message.domain],
+        shape_id=message.shape_id,
+        condition=_CONDITIONS[message.condition],
+        family_count=message.family_count,
+        allowances=allowances,
+    )
 
 
 def to_receipt(message: resources_pb2.Receipt) -> Receipt:

@@ -78,6 +78,8 @@ class StudyExperiment(Strict):
     resample_count: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     rings: tuple[Ring, ...] = (Ring.R0,)
     """Forms in which every family is asked, R0 first."""
+    families_min: Annotated[int, Field(ge=64, le=65_536)] = 512
+    """Least families of one domain and condition that numbers of a private edition may be over."""
 
     @field_validator("rings")
     @classmethod

@@ -202,6 +202,9 @@ class _Run:
                 resample_count=plan.resample_count,
                 bootstrap_seed=seeds.bootstrap,
                 rings=plan.rings,
+                cohort_families_min=plan.families_min,
+                # One run trains the model and answers for it.
+                is_self_administered=True,
             )
         )
 

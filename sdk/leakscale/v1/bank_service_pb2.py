@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from leakscale.v1 import resources_pb2 as leakscale_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fleakscale/v1/bank_service.proto\x12\x0cleakscale.v1\x1a\x1cleakscale/v1/resources.proto\"\x1e\n\x0eGetBankRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"3\n\x0fGetBankResponse\x12 \n\x04\x62\x61nk\x18\x01 \x01(\x0b\x32\x12.leakscale.v1.Bank\"K\n\x14SubmitAnswersRequest\x12\x0c\n\x04\x62\x61nk\x18\x01 \x01(\t\x12%\n\x07\x61nswers\x18\x02 \x03(\x0b\x32\x14.leakscale.v1.Answer\"9\n\x15SubmitAnswersResponse\x12 \n\x04\x62\x61nk\x18\x01 \x01(\x0b\x32\x12.leakscale.v1.Bank\"\x1f\n\x0fSealBankRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\":\n\x10SealBankResponse\x12&\n\x07receipt\x18\x01 \x01(\x0b\x32\x15.leakscale.v1.Receipt2\xfc\x01\n\x0b\x42\x61nkService\x12\x46\n\x07GetBank\x12\x1c.leakscale.v1.GetBankRequest\x1a\x1d.leakscale.v1.GetBankResponse\x12Z\n\rSubmitAnswers\x12\".leakscale.v1.SubmitAnswersRequest\x1a#.leakscale.v1.SubmitAnswersResponse(\x01\x12I\n\x08SealBank\x12\x1d.leakscale.v1.SealBankRequest\x1a\x1e.leakscale.v1.SealBankResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fleakscale/v1/bank_service.proto\x12\x0cleakscale.v1\x1a\x1cleakscale/v1/resources.proto\"\x1e\n\x0eGetBankRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"3\n\x0fGetBankResponse\x12 \n\x04\x62\x61nk\x18\x01 \x01(\x0b\x32\x12.leakscale.v1.Bank\"H\n\x11ListChunksRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"R\n\x12ListChunksResponse\x12#\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x13.leakscale.v1.Chunk\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"k\n\x14SubmitAnswersRequest\x12\x0c\n\x04\x62\x61nk\x18\x01 \x01(\t\x12%\n\x07\x61nswers\x18\x02 \x03(\x0b\x32\x14.leakscale.v1.Answer\x12\x0e\n\x06number\x18\x03 \x01(\x05\x12\x0e\n\x06\x64igest\x18\x04 \x01(\x0c\"9\n\x15SubmitAnswersResponse\x12 \n\x04\x62\x61nk\x18\x01 \x01(\x0b\x32\x12.leakscale.v1.Bank\"3\n\x0fSealBankRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\":\n\x10SealBankResponse\x12&\n\x07receipt\x18\x01 \x01(\x0b\x32\x15.leakscale.v1.Receipt2\xcd\x02\n\x0b\x42\x61nkService\x12\x46\n\x07GetBank\x12\x1c.leakscale.v1.GetBankRequest\x1a\x1d.leakscale.v1.GetBankResponse\x12O\n\nListChunks\x12\x1f.leakscale.v1.ListChunksRequest\x1a .leakscale.v1.ListChunksResponse\x12Z\n\rSubmitAnswers\x12\".leakscale.v1.SubmitAnswersRequest\x1a#.leakscale.v1.SubmitAnswersResponse(\x01\x12I\n\x08SealBank\x12\x1d.leakscale.v1.SealBankRequest\x1a\x1e.leakscale.v1.SealBankResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,14 +36,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETBANKREQUEST']._serialized_end=109
   _globals['_GETBANKRESPONSE']._serialized_start=111
   _globals['_GETBANKRESPONSE']._serialized_end=162
-  _globals['_SUBMITANSWERSREQUEST']._serialized_start=164
-  _globals['_SUBMITANSWERSREQUEST']._serialized_end=239
-  _globals['_SUBMITANSWERSRESPONSE']._serialized_start=241
-  _globals['_SUBMITANSWERSRESPONSE']._serialized_end=298
-  _globals['_SEALBANKREQUEST']._serialized_start=300
-  _globals['_SEALBANKREQUEST']._serialized_end=331
-  _globals['_SEALBANKRESPONSE']._serialized_start=333
-  _globals['_SEALBANKRESPONSE']._serialized_end=391
-  _globals['_BANKSERVICE']._serialized_start=394
-  _globals['_BANKSERVICE']._serialized_end=646
+  _globals['_LISTCHUNKSREQUEST']._serialized_start=164
+  _globals['_LISTCHUNKSREQUEST']._serialized_end=236
+  _globals['_LISTCHUNKSRESPONSE']._serialized_start=238
+  _globals['_LISTCHUNKSRESPONSE']._serialized_end=320
+  _globals['_SUBMITANSWERSREQUEST']._serialized_start=322
+  _globals['_SUBMITANSWERSREQUEST']._serialized_end=429
+  _globals['_SUBMITANSWERSRESPONSE']._serialized_start=431
+  _globals['_SUBMITANSWERSRESPONSE']._serialized_end=488
+  _globals['_SEALBANKREQUEST']._serialized_start=490
+  _globals['_SEALBANKREQUEST']._serialized_end=541
+  _globals['_SEALBANKRESPONSE']._serialized_start=543
+  _globals['_SEALBANKRESPONSE']._serialized_end=601
+  _globals['_BANKSERVICE']._serialized_start=604
+  _globals['_BANKSERVICE']._serialized_end=937
 # @@protoc_insertion_point(module_scope)

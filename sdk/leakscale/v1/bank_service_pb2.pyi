@@ -19,13 +19,35 @@ class GetBankResponse(_message.Message):
     bank: _resources_pb2.Bank
     def __init__(self, bank: _Optional[_Union[_resources_pb2.Bank, _Mapping]] = ...) -> None: ...
 
+class ListChunksRequest(_message.Message):
+    __slots__ = ("name", "page_size", "page_token")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    page_size: int
+    page_token: str
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListChunksResponse(_message.Message):
+    __slots__ = ("chunks", "next_page_token")
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    chunks: _containers.RepeatedCompositeFieldContainer[_resources_pb2.Chunk]
+    next_page_token: str
+    def __init__(self, chunks: _Optional[_Iterable[_Union[_resources_pb2.Chunk, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
 class SubmitAnswersRequest(_message.Message):
-    __slots__ = ("bank", "answers")
+    __slots__ = ("bank", "answers", "number", "digest")
     BANK_FIELD_NUMBER: _ClassVar[int]
     ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
     bank: str
     answers: _containers.RepeatedCompositeFieldContainer[_resources_pb2.Answer]
-    def __init__(self, bank: _Optional[str] = ..., answers: _Optional[_Iterable[_Union[_resources_pb2.Answer, _Mapping]]] = ...) -> None: ...
+    number: int
+    digest: bytes
+    def __init__(self, bank: _Optional[str] = ..., answers: _Optional[_Iterable[_Union[_resources_pb2.Answer, _Mapping]]] = ..., number: _Optional[int] = ..., digest: _Optional[bytes] = ...) -> None: ...
 
 class SubmitAnswersResponse(_message.Message):
     __slots__ = ("bank",)
@@ -34,10 +56,12 @@ class SubmitAnswersResponse(_message.Message):
     def __init__(self, bank: _Optional[_Union[_resources_pb2.Bank, _Mapping]] = ...) -> None: ...
 
 class SealBankRequest(_message.Message):
-    __slots__ = ("name",)
+    __slots__ = ("name", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class SealBankResponse(_message.Message):
     __slots__ = ("receipt",)

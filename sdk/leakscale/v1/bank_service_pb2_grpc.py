@@ -40,6 +40,11 @@ class BankServiceStub:
                 request_serializer=leakscale_dot_v1_dot_bank__service__pb2.GetBankRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_bank__service__pb2.GetBankResponse.FromString,
                 _registered_method=True)
+        self.ListChunks = channel.unary_unary(
+                '/leakscale.v1.BankService/ListChunks',
+                request_serializer=leakscale_dot_v1_dot_bank__service__pb2.ListChunksRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_bank__service__pb2.ListChunksResponse.FromString,
+                _registered_method=True)
         self.SubmitAnswers = channel.stream_unary(
                 '/leakscale.v1.BankService/SubmitAnswers',
                 request_serializer=leakscale_dot_v1_dot_bank__service__pb2.SubmitAnswersRequest.SerializeToString,
@@ -63,15 +68,23 @@ class BankServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListChunks(self, request, context):
+        """List the chunks of answers that are there, in the order of their numbers: what is missing is left to send.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def SubmitAnswers(self, request_iterator, context):
-        """Add answers to an open bank. A case that has the same answer already is left alone; a different one is a conflict.
+        """Add chunks of answers to an open bank, each whole or not at all. A chunk that is there already, by number and
+        digest, is left alone; another one of its number, or one that brings an answer to a case that has one, is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SealBank(self, request, context):
-        """Close a complete bank and return its receipt. Sealing again returns the same receipt.
+        """Close a complete bank and return its receipt. The same request again returns the same receipt, another is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -84,6 +97,11 @@ def add_BankServiceServicer_to_server(servicer, server):
                     servicer.GetBank,
                     request_deserializer=leakscale_dot_v1_dot_bank__service__pb2.GetBankRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_bank__service__pb2.GetBankResponse.SerializeToString,
+            ),
+            'ListChunks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListChunks,
+                    request_deserializer=leakscale_dot_v1_dot_bank__service__pb2.ListChunksRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_bank__service__pb2.ListChunksResponse.SerializeToString,
             ),
             'SubmitAnswers': grpc.stream_unary_rpc_method_handler(
                     servicer.SubmitAnswers,
@@ -124,6 +142,33 @@ class BankService:
             '/leakscale.v1.BankService/GetBank',
             leakscale_dot_v1_dot_bank__service__pb2.GetBankRequest.SerializeToString,
             leakscale_dot_v1_dot_bank__service__pb2.GetBankResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListChunks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.BankService/ListChunks',
+            leakscale_dot_v1_dot_bank__service__pb2.ListChunksRequest.SerializeToString,
+            leakscale_dot_v1_dot_bank__service__pb2.ListChunksResponse.FromString,
             options,
             channel_credentials,
             insecure,

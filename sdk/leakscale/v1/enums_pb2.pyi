@@ -57,6 +57,10 @@ class BankPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     BANK_PHASE_UNSPECIFIED: _ClassVar[BankPhase]
     BANK_PHASE_OPEN: _ClassVar[BankPhase]
     BANK_PHASE_SEALED: _ClassVar[BankPhase]
+    BANK_PHASE_DRAFT: _ClassVar[BankPhase]
+    BANK_PHASE_SCORED: _ClassVar[BankPhase]
+    BANK_PHASE_RELEASED: _ClassVar[BankPhase]
+    BANK_PHASE_EXPIRED: _ClassVar[BankPhase]
 
 class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -78,6 +82,13 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
     ERROR_REASON_BUDGET_SPENT: _ClassVar[ErrorReason]
     ERROR_REASON_SCOPE_MISSING: _ClassVar[ErrorReason]
+    ERROR_REASON_BANK_INCOMPLETE: _ClassVar[ErrorReason]
+    ERROR_REASON_BANK_SEALED: _ClassVar[ErrorReason]
+    ERROR_REASON_CASE_UNKNOWN: _ClassVar[ErrorReason]
+    ERROR_REASON_CASE_DUPLICATE: _ClassVar[ErrorReason]
+    ERROR_REASON_ANSWER_TOO_LONG: _ClassVar[ErrorReason]
+    ERROR_REASON_EXPIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_COHORT_TOO_SMALL: _ClassVar[ErrorReason]
     ERROR_REASON_GRANT_NOT_OPEN: _ClassVar[ErrorReason]
     ERROR_REASON_EDITION_RETIRED: _ClassVar[ErrorReason]
     ERROR_REASON_NOT_RETIRED: _ClassVar[ErrorReason]
@@ -111,6 +122,10 @@ GRANT_PHASE_EXPIRED: GrantPhase
 BANK_PHASE_UNSPECIFIED: BankPhase
 BANK_PHASE_OPEN: BankPhase
 BANK_PHASE_SEALED: BankPhase
+BANK_PHASE_DRAFT: BankPhase
+BANK_PHASE_SCORED: BankPhase
+BANK_PHASE_RELEASED: BankPhase
+BANK_PHASE_EXPIRED: BankPhase
 ERROR_REASON_UNSPECIFIED: ErrorReason
 ERROR_REASON_INVALID_REQUEST: ErrorReason
 ERROR_REASON_NOT_FOUND: ErrorReason
@@ -129,6 +144,13 @@ ERROR_REASON_STORAGE_FULL: ErrorReason
 ERROR_REASON_INTERNAL: ErrorReason
 ERROR_REASON_BUDGET_SPENT: ErrorReason
 ERROR_REASON_SCOPE_MISSING: ErrorReason
+ERROR_REASON_BANK_INCOMPLETE: ErrorReason
+ERROR_REASON_BANK_SEALED: ErrorReason
+ERROR_REASON_CASE_UNKNOWN: ErrorReason
+ERROR_REASON_CASE_DUPLICATE: ErrorReason
+ERROR_REASON_ANSWER_TOO_LONG: ErrorReason
+ERROR_REASON_EXPIRED: ErrorReason
+ERROR_REASON_COHORT_TOO_SMALL: ErrorReason
 ERROR_REASON_GRANT_NOT_OPEN: ErrorReason
 ERROR_REASON_EDITION_RETIRED: ErrorReason
 ERROR_REASON_NOT_RETIRED: ErrorReason

@@ -50,6 +50,11 @@ class ExperimentServiceStub:
                 request_serializer=leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentResponse.FromString,
                 _registered_method=True)
+        self.GetBudget = channel.unary_unary(
+                '/leakscale.v1.ExperimentService/GetBudget',
+                request_serializer=leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetResponse.FromString,
+                _registered_method=True)
 
 
 class ExperimentServiceServicer:
@@ -77,6 +82,13 @@ class ExperimentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetBudget(self, request, context):
+        """Tell what may still be disclosed over each part of an edition, by the accounts that the caller would be charged to.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ExperimentServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -94,6 +106,11 @@ def add_ExperimentServiceServicer_to_server(servicer, server):
                     servicer.DiscloseExperiment,
                     request_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentResponse.SerializeToString,
+            ),
+            'GetBudget': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetBudget,
+                    request_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -178,6 +195,33 @@ class ExperimentService:
             '/leakscale.v1.ExperimentService/DiscloseExperiment',
             leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentRequest.SerializeToString,
             leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetBudget(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.ExperimentService/GetBudget',
+            leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetRequest.SerializeToString,
+            leakscale_dot_v1_dot_experiment__service__pb2.GetBudgetResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -22,49 +22,58 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from leakscale.v1 import enums_pb2 as leakscale_dot_v1_dot_enums__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cleakscale/v1/resources.proto\x12\x0cleakscale.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18leakscale/v1/enums.proto\")\n\tCandidate\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x02 \x01(\t\"\xc8\x01\n\x06\x46\x61mily\x12\x0c\n\x04name\x18\x01 \x01(\t\x12$\n\x06\x64omain\x18\x02 \x01(\x0e\x32\x14.leakscale.v1.Domain\x12\x10\n\x08shape_id\x18\x03 \x01(\t\x12 \n\x04ring\x18\x04 \x01(\x0e\x32\x12.leakscale.v1.Ring\x12\x0c\n\x04task\x18\x05 \x01(\t\x12\x0e\n\x06inputs\x18\x06 \x03(\t\x12\x0b\n\x03key\x18\x07 \x01(\t\x12+\n\ncandidates\x18\x08 \x03(\x0b\x32\x17.leakscale.v1.Candidate\"C\n\tStatement\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\x12\x11\n\tsignature\x18\x02 \x01(\x0c\x12\x12\n\npublic_key\x18\x03 \x01(\x0c\"\xf9\x03\n\x07\x45\x64ition\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.leakscale.v1.EditionKind\x12)\n\x05phase\x18\x03 \x01(\x0e\x32\x1a.leakscale.v1.EditionPhase\x12\x19\n\x11\x66\x61milies_per_cell\x18\x04 \x01(\x05\x12\x11\n\tshape_ids\x18\x05 \x03(\t\x12\x17\n\x0f\x63\x65rtified_count\x18\x06 \x01(\x05\x12\x14\n\x0c\x66\x61mily_count\x18\x07 \x01(\x05\x12\x17\n\x0f\x63ommitment_root\x18\x08 \x01(\x0c\x12\x1b\n\x13\x63\x65rtificates_digest\x18\t \x01(\x0c\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66reeze_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\x10\x66reeze_statement\x18\x0c \x01(\x0b\x32\x17.leakscale.v1.Statement\x12\x35\n\x14retirement_statement\x18\r \x01(\x0b\x32\x17.leakscale.v1.Statement\x12-\n\x0btransitions\x18\x0e \x03(\x0b\x32\x18.leakscale.v1.Transition\"t\n\nTransition\x12)\n\x05phase\x18\x01 \x01(\x0e\x32\x1a.leakscale.v1.EditionPhase\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\"s\n\x07Opening\x12\x11\n\tfamily_id\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\t\x12\r\n\x05truth\x18\x03 \x01(\x05\x12\r\n\x05nonce\x18\x04 \x01(\x0c\x12*\n\tcondition\x18\x05 \x01(\x0e\x32\x17.leakscale.v1.Condition\"Y\n\x0b\x43\x65rtificate\x12\x0e\n\x06\x66\x61mily\x18\x01 \x01(\t\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x16\n\x0epayload_digest\x18\x04 \x01(\x0c\"&\n\x06\x46igure\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03\"Q\n\tRejection\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12%\n\x07\x66igures\x18\x03 \x03(\x0b\x32\x14.leakscale.v1.Figure\"\xd5\x02\n\x05Grant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bredeem_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x05phase\x18\x04 \x01(\x0e\x32\x18.leakscale.v1.GrantPhase\x12\x0e\n\x06holder\x18\x05 \x01(\t\x12\x12\n\nholder_key\x18\x06 \x01(\x0c\x12\x1a\n\x12preservation_count\x18\x07 \x01(\x05\x12\x10\n\x08\x61pprover\x18\x08 \x01(\t\x12\x30\n\x0c\x61pprove_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xd9\x01\n\x04\x42\x61nk\x12\x0c\n\x04name\x18\x01 \x01(\t\x12$\n\x06\x64omain\x18\x02 \x01(\x0e\x32\x14.leakscale.v1.Domain\x12\'\n\x05state\x18\x03 \x01(\x0e\x32\x18.leakscale.v1.ModelState\x12&\n\x05phase\x18\x04 \x01(\x0e\x32\x17.leakscale.v1.BankPhase\x12\x12\n\ncase_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x61nswered_count\x18\x06 \x01(\x05\x12 \n\x04ring\x18\x07 \x01(\x0e\x32\x12.leakscale.v1.Ring\"\x8e\x02\n\nExperiment\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x02 \x01(\t\x12\x13\n\x0bmodel_label\x18\x03 \x01(\t\x12\x12\n\ndraw_count\x18\x04 \x01(\x05\x12\x11\n\tbank_seed\x18\x05 \x01(\x03\x12\x16\n\x0eresample_count\x18\x06 \x01(\x05\x12\x16\n\x0e\x62ootstrap_seed\x18\x07 \x01(\x03\x12!\n\x05\x62\x61nks\x18\x08 \x03(\x0b\x32\x12.leakscale.v1.Bank\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x05rings\x18\n \x03(\x0e\x32\x12.leakscale.v1.Ring\"7\n\x06\x41nswer\x12\x11\n\tfamily_id\x18\x01 \x01(\t\x12\x0c\n\x04\x64raw\x18\x02 \x01(\x05\x12\x0c\n\x04text\x18\x03 \x01(\t\"Y\n\x07Receipt\x12\x0c\n\x04\x62\x61nk\x18\x01 \x01(\t\x12\x16\n\x0e\x61nswers_digest\x18\x02 \x01(\x0c\x12\x12\n\ncase_count\x18\x03 \x01(\x05\x12\x14\n\x0cledger_index\x18\x04 \x01(\x03\"n\n\nDisclosure\x12\x12\n\nexperiment\x18\x01 \x01(\t\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x12\n\npublic_key\x18\x04 \x01(\x0c\x12\x14\n\x0cledger_index\x18\x05 \x01(\x03\"V\n\nLedgerHead\x12\x13\n\x0b\x65ntry_count\x18\x01 \x01(\x03\x12\x0c\n\x04root\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x12\n\npublic_key\x18\x04 \x01(\x0c\">\n\x0bLedgerEntry\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x0c\n\x04leaf\x18\x02 \x01(\x0c\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cleakscale/v1/resources.proto\x12\x0cleakscale.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18leakscale/v1/enums.proto\")\n\tCandidate\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x02 \x01(\t\"\xc8\x01\n\x06\x46\x61mily\x12\x0c\n\x04name\x18\x01 \x01(\t\x12$\n\x06\x64omain\x18\x02 \x01(\x0e\x32\x14.leakscale.v1.Domain\x12\x10\n\x08shape_id\x18\x03 \x01(\t\x12 \n\x04ring\x18\x04 \x01(\x0e\x32\x12.leakscale.v1.Ring\x12\x0c\n\x04task\x18\x05 \x01(\t\x12\x0e\n\x06inputs\x18\x06 \x03(\t\x12\x0b\n\x03key\x18\x07 \x01(\t\x12+\n\ncandidates\x18\x08 \x03(\x0b\x32\x17.leakscale.v1.Candidate\"C\n\tStatement\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\x12\x11\n\tsignature\x18\x02 \x01(\x0c\x12\x12\n\npublic_key\x18\x03 \x01(\x0c\"\xf9\x03\n\x07\x45\x64ition\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x04kind\x18\x02 \x01(\x0e\x32\x19.leakscale.v1.EditionKind\x12)\n\x05phase\x18\x03 \x01(\x0e\x32\x1a.leakscale.v1.EditionPhase\x12\x19\n\x11\x66\x61milies_per_cell\x18\x04 \x01(\x05\x12\x11\n\tshape_ids\x18\x05 \x03(\t\x12\x17\n\x0f\x63\x65rtified_count\x18\x06 \x01(\x05\x12\x14\n\x0c\x66\x61mily_count\x18\x07 \x01(\x05\x12\x17\n\x0f\x63ommitment_root\x18\x08 \x01(\x0c\x12\x1b\n\x13\x63\x65rtificates_digest\x18\t \x01(\x0c\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x66reeze_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\x10\x66reeze_statement\x18\x0c \x01(\x0b\x32\x17.leakscale.v1.Statement\x12\x35\n\x14retirement_statement\x18\r \x01(\x0b\x32\x17.leakscale.v1.Statement\x12-\n\x0btransitions\x18\x0e \x03(\x0b\x32\x18.leakscale.v1.Transition\"t\n\nTransition\x12)\n\x05phase\x18\x01 \x01(\x0e\x32\x1a.leakscale.v1.EditionPhase\x12(\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x03 \x01(\t\"s\n\x07Opening\x12\x11\n\tfamily_id\x18\x01 \x01(\t\x12\x0b\n\x03key\x18\x02 \x01(\t\x12\r\n\x05truth\x18\x03 \x01(\x05\x12\r\n\x05nonce\x18\x04 \x01(\x0c\x12*\n\tcondition\x18\x05 \x01(\x0e\x32\x17.leakscale.v1.Condition\"Y\n\x0b\x43\x65rtificate\x12\x0e\n\x06\x66\x61mily\x18\x01 \x01(\t\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x16\n\x0epayload_digest\x18\x04 \x01(\x0c\"&\n\x06\x46igure\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03\"Q\n\tRejection\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12%\n\x07\x66igures\x18\x03 \x03(\x0b\x32\x14.leakscale.v1.Figure\"\xd5\x02\n\x05Grant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bredeem_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x05phase\x18\x04 \x01(\x0e\x32\x18.leakscale.v1.GrantPhase\x12\x0e\n\x06holder\x18\x05 \x01(\t\x12\x12\n\nholder_key\x18\x06 \x01(\x0c\x12\x1a\n\x12preservation_count\x18\x07 \x01(\x05\x12\x10\n\x08\x61pprover\x18\x08 \x01(\t\x12\x30\n\x0c\x61pprove_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xd9\x01\n\x04\x42\x61nk\x12\x0c\n\x04name\x18\x01 \x01(\t\x12$\n\x06\x64omain\x18\x02 \x01(\x0e\x32\x14.leakscale.v1.Domain\x12\'\n\x05state\x18\x03 \x01(\x0e\x32\x18.leakscale.v1.ModelState\x12&\n\x05phase\x18\x04 \x01(\x0e\x32\x17.leakscale.v1.BankPhase\x12\x12\n\ncase_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x61nswered_count\x18\x06 \x01(\x05\x12 \n\x04ring\x18\x07 \x01(\x0e\x32\x12.leakscale.v1.Ring\"\xce\x03\n\nExperiment\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x02 \x01(\t\x12\x13\n\x0bmodel_label\x18\x03 \x01(\t\x12\x12\n\ndraw_count\x18\x04 \x01(\x05\x12\x11\n\tbank_seed\x18\x05 \x01(\x03\x12\x16\n\x0eresample_count\x18\x06 \x01(\x05\x12\x16\n\x0e\x62ootstrap_seed\x18\x07 \x01(\x03\x12!\n\x05\x62\x61nks\x18\x08 \x03(\x0b\x32\x12.leakscale.v1.Bank\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x05rings\x18\n \x03(\x0e\x32\x12.leakscale.v1.Ring\x12%\n\x07\x63ohorts\x18\x0b \x03(\x0b\x32\x14.leakscale.v1.Cohort\x12\x1b\n\x13\x63ohort_families_min\x18\x0c \x01(\x05\x12/\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1c\n\x14is_self_administered\x18\x0e \x01(\x08\x12+\n\x08lifetime\x18\x0f \x01(\x0b\x32\x19.google.protobuf.Duration\".\n\x06\x43ohort\x12\x11\n\tcohort_id\x18\x01 \x01(\t\x12\x11\n\tshape_ids\x18\x02 \x03(\t\"=\n\x05\x43hunk\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\x12\x14\n\x0c\x61nswer_count\x18\x03 \x01(\x05\"x\n\tAllowance\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\x15\n\rrelease_count\x18\x02 \x01(\x05\x12\x19\n\x11release_count_max\x18\x03 \x01(\x05\x12\x11\n\tmillibits\x18\x04 \x01(\x03\x12\x15\n\rmillibits_max\x18\x05 \x01(\x03\"\xb3\x01\n\nAtomBudget\x12$\n\x06\x64omain\x18\x01 \x01(\x0e\x32\x14.leakscale.v1.Domain\x12\x10\n\x08shape_id\x18\x02 \x01(\t\x12*\n\tcondition\x18\x03 \x01(\x0e\x32\x17.leakscale.v1.Condition\x12\x14\n\x0c\x66\x61mily_count\x18\x04 \x01(\x05\x12+\n\nallowances\x18\x05 \x03(\x0b\x32\x17.leakscale.v1.Allowance\"7\n\x06\x41nswer\x12\x11\n\tfamily_id\x18\x01 \x01(\t\x12\x0c\n\x04\x64raw\x18\x02 \x01(\x05\x12\x0c\n\x04text\x18\x03 \x01(\t\"Y\n\x07Receipt\x12\x0c\n\x04\x62\x61nk\x18\x01 \x01(\t\x12\x16\n\x0e\x61nswers_digest\x18\x02 \x01(\x0c\x12\x12\n\ncase_count\x18\x03 \x01(\x05\x12\x14\n\x0cledger_index\x18\x04 \x01(\x03\"n\n\nDisclosure\x12\x12\n\nexperiment\x18\x01 \x01(\t\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x12\n\npublic_key\x18\x04 \x01(\x0c\x12\x14\n\x0cledger_index\x18\x05 \x01(\x03\"V\n\nLedgerHead\x12\x13\n\x0b\x65ntry_count\x18\x01 \x01(\x03\x12\x0c\n\x04root\x18\x02 \x01(\x0c\x12\x11\n\tsignature\x18\x03 \x01(\x0c\x12\x12\n\npublic_key\x18\x04 \x01(\x0c\">\n\x0bLedgerEntry\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x0c\n\x04leaf\x18\x02 \x01(\x0c\x12\x0f\n\x07\x63ontent\x18\x03 \x01(\x0c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'leakscale.v1.resources_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CANDIDATE']._serialized_start=105
-  _globals['_CANDIDATE']._serialized_end=146
-  _globals['_FAMILY']._serialized_start=149
-  _globals['_FAMILY']._serialized_end=349
-  _globals['_STATEMENT']._serialized_start=351
-  _globals['_STATEMENT']._serialized_end=418
-  _globals['_EDITION']._serialized_start=421
-  _globals['_EDITION']._serialized_end=926
-  _globals['_TRANSITION']._serialized_start=928
-  _globals['_TRANSITION']._serialized_end=1044
-  _globals['_OPENING']._serialized_start=1046
-  _globals['_OPENING']._serialized_end=1161
-  _globals['_CERTIFICATE']._serialized_start=1163
-  _globals['_CERTIFICATE']._serialized_end=1252
-  _globals['_FIGURE']._serialized_start=1254
-  _globals['_FIGURE']._serialized_end=1292
-  _globals['_REJECTION']._serialized_start=1294
-  _globals['_REJECTION']._serialized_end=1375
-  _globals['_GRANT']._serialized_start=1378
-  _globals['_GRANT']._serialized_end=1719
-  _globals['_BANK']._serialized_start=1722
-  _globals['_BANK']._serialized_end=1939
-  _globals['_EXPERIMENT']._serialized_start=1942
-  _globals['_EXPERIMENT']._serialized_end=2212
-  _globals['_ANSWER']._serialized_start=2214
-  _globals['_ANSWER']._serialized_end=2269
-  _globals['_RECEIPT']._serialized_start=2271
-  _globals['_RECEIPT']._serialized_end=2360
-  _globals['_DISCLOSURE']._serialized_start=2362
-  _globals['_DISCLOSURE']._serialized_end=2472
-  _globals['_LEDGERHEAD']._serialized_start=2474
-  _globals['_LEDGERHEAD']._serialized_end=2560
-  _globals['_LEDGERENTRY']._serialized_start=2562
-  _globals['_LEDGERENTRY']._serialized_end=2624
+  _globals['_CANDIDATE']._serialized_start=137
+  _globals['_CANDIDATE']._serialized_end=178
+  _globals['_FAMILY']._serialized_start=181
+  _globals['_FAMILY']._serialized_end=381
+  _globals['_STATEMENT']._serialized_start=383
+  _globals['_STATEMENT']._serialized_end=450
+  _globals['_EDITION']._serialized_start=453
+  _globals['_EDITION']._serialized_end=958
+  _globals['_TRANSITION']._serialized_start=960
+  _globals['_TRANSITION']._serialized_end=1076
+  _globals['_OPENING']._serialized_start=1078
+  _globals['_OPENING']._serialized_end=1193
+  _globals['_CERTIFICATE']._serialized_start=1195
+  _globals['_CERTIFICATE']._serialized_end=1284
+  _globals['_FIGURE']._serialized_start=1286
+  _globals['_FIGURE']._serialized_end=1324
+  _globals['_REJECTION']._serialized_start=1326
+  _globals['_REJECTION']._serialized_end=1407
+  _globals['_GRANT']._serialized_start=1410
+  _globals['_GRANT']._serialized_end=1751
+  _globals['_BANK']._serialized_start=1754
+  _globals['_BANK']._serialized_end=1971
+  _globals['_EXPERIMENT']._serialized_start=1974
+  _globals['_EXPERIMENT']._serialized_end=2436
+  _globals['_COHORT']._serialized_start=2438
+  _globals['_COHORT']._serialized_end=2484
+  _globals['_CHUNK']._serialized_start=2486
+  _globals['_CHUNK']._serialized_end=2547
+  _globals['_ALLOWANCE']._serialized_start=2549
+  _globals['_ALLOWANCE']._serialized_end=2669
+  _globals['_ATOMBUDGET']._serialized_start=2672
+  _globals['_ATOMBUDGET']._serialized_end=2851
+  _globals['_ANSWER']._serialized_start=2853
+  _globals['_ANSWER']._serialized_end=2908
+  _globals['_RECEIPT']._serialized_start=2910
+  _globals['_RECEIPT']._serialized_end=2999
+  _globals['_DISCLOSURE']._serialized_start=3001
+  _globals['_DISCLOSURE']._serialized_end=3111
+  _globals['_LEDGERHEAD']._serialized_start=3113
+  _globals['_LEDGERHEAD']._serialized_end=3199
+  _globals['_LEDGERENTRY']._serialized_start=3201
+  _globals['_LEDGERENTRY']._serialized_end=3263
 # @@protoc_insertion_point(module_scope)

@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from leakscale.v1 import enums_pb2 as _enums_pb2
 from google.protobuf.internal import containers as _containers
@@ -177,7 +178,7 @@ class Bank(_message.Message):
     def __init__(self, name: _Optional[str] = ..., domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., state: _Optional[_Union[_enums_pb2.ModelState, str]] = ..., phase: _Optional[_Union[_enums_pb2.BankPhase, str]] = ..., case_count: _Optional[int] = ..., answered_count: _Optional[int] = ..., ring: _Optional[_Union[_enums_pb2.Ring, str]] = ...) -> None: ...
 
 class Experiment(_message.Message):
-    __slots__ = ("name", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "banks", "create_time", "rings")
+    __slots__ = ("name", "edition", "model_label", "draw_count", "bank_seed", "resample_count", "bootstrap_seed", "banks", "create_time", "rings", "cohorts", "cohort_families_min", "expire_time", "is_self_administered", "lifetime")
     NAME_FIELD_NUMBER: _ClassVar[int]
     EDITION_FIELD_NUMBER: _ClassVar[int]
     MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
@@ -188,6 +189,11 @@ class Experiment(_message.Message):
     BANKS_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     RINGS_FIELD_NUMBER: _ClassVar[int]
+    COHORTS_FIELD_NUMBER: _ClassVar[int]
+    COHORT_FAMILIES_MIN_FIELD_NUMBER: _ClassVar[int]
+    EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
+    IS_SELF_ADMINISTERED_FIELD_NUMBER: _ClassVar[int]
+    LIFETIME_FIELD_NUMBER: _ClassVar[int]
     name: str
     edition: str
     model_label: str
@@ -198,7 +204,58 @@ class Experiment(_message.Message):
     banks: _containers.RepeatedCompositeFieldContainer[Bank]
     create_time: _timestamp_pb2.Timestamp
     rings: _containers.RepeatedScalarFieldContainer[_enums_pb2.Ring]
-    def __init__(self, name: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., banks: _Optional[_Iterable[_Union[Bank, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., rings: _Optional[_Iterable[_Union[_enums_pb2.Ring, str]]] = ...) -> None: ...
+    cohorts: _containers.RepeatedCompositeFieldContainer[Cohort]
+    cohort_families_min: int
+    expire_time: _timestamp_pb2.Timestamp
+    is_self_administered: bool
+    lifetime: _duration_pb2.Duration
+    def __init__(self, name: _Optional[str] = ..., edition: _Optional[str] = ..., model_label: _Optional[str] = ..., draw_count: _Optional[int] = ..., bank_seed: _Optional[int] = ..., resample_count: _Optional[int] = ..., bootstrap_seed: _Optional[int] = ..., banks: _Optional[_Iterable[_Union[Bank, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., rings: _Optional[_Iterable[_Union[_enums_pb2.Ring, str]]] = ..., cohorts: _Optional[_Iterable[_Union[Cohort, _Mapping]]] = ..., cohort_families_min: _Optional[int] = ..., expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., is_self_administered: _Optional[bool] = ..., lifetime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class Cohort(_message.Message):
+    __slots__ = ("cohort_id", "shape_ids")
+    COHORT_ID_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_IDS_FIELD_NUMBER: _ClassVar[int]
+    cohort_id: str
+    shape_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, cohort_id: _Optional[str] = ..., shape_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Chunk(_message.Message):
+    __slots__ = ("number", "digest", "answer_count")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    digest: bytes
+    answer_count: int
+    def __init__(self, number: _Optional[int] = ..., digest: _Optional[bytes] = ..., answer_count: _Optional[int] = ...) -> None: ...
+
+class Allowance(_message.Message):
+    __slots__ = ("account", "release_count", "release_count_max", "millibits", "millibits_max")
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_COUNT_MAX_FIELD_NUMBER: _ClassVar[int]
+    MILLIBITS_FIELD_NUMBER: _ClassVar[int]
+    MILLIBITS_MAX_FIELD_NUMBER: _ClassVar[int]
+    account: str
+    release_count: int
+    release_count_max: int
+    millibits: int
+    millibits_max: int
+    def __init__(self, account: _Optional[str] = ..., release_count: _Optional[int] = ..., release_count_max: _Optional[int] = ..., millibits: _Optional[int] = ..., millibits_max: _Optional[int] = ...) -> None: ...
+
+class AtomBudget(_message.Message):
+    __slots__ = ("domain", "shape_id", "condition", "family_count", "allowances")
+    DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_ID_FIELD_NUMBER: _ClassVar[int]
+    CONDITION_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ALLOWANCES_FIELD_NUMBER: _ClassVar[int]
+    domain: _enums_pb2.Domain
+    shape_id: str
+    condition: _enums_pb2.Condition
+    family_count: int
+    allowances: _containers.RepeatedCompositeFieldContainer[Allowance]
+    def __init__(self, domain: _Optional[_Union[_enums_pb2.Domain, str]] = ..., shape_id: _Optional[str] = ..., condition: _Optional[_Union[_enums_pb2.Condition, str]] = ..., family_count: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ...) -> None: ...
 
 class Answer(_message.Message):
     __slots__ = ("family_id", "draw", "text")

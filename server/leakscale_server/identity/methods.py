@@ -50,9 +50,11 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
         "CreateExperiment": Scope.EXPERIMENTS_WRITE,
         "GetExperiment": Scope.EXPERIMENTS_READ,
         "DiscloseExperiment": Scope.DISCLOSURES_READ,
+        "GetBudget": Scope.EXPERIMENTS_READ,
     },
     "BankService": {
         "GetBank": Scope.EXPERIMENTS_READ,
+        "ListChunks": Scope.EXPERIMENTS_READ,
         "SubmitAnswers": Scope.EXPERIMENTS_WRITE,
         "SealBank": Scope.EXPERIMENTS_WRITE,
     },

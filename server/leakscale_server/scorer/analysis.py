@@ -4,7 +4,8 @@ A case is correct when the artifact of the candidate it chose passed every hidde
 look-up in what was frozen; nothing is executed again, and an answer outside the four exact strings scores zero.
 
 Where other rings were banked, each has totals and effects of its own, and its effect as a share of that in R0: how much
-of what was leaked in one form acts in another. Key, candidates and utilities of a family are one for all rings.
+of what was leaked in one form acts in another. Key, candidates and utilities of a family are one for all rings. Each
+cohort that the plan registered has all of these over its own families.
 
 Source: LeakScale B.3 (frozen look-up), E.1 (family-block bootstrap), E.2 (integer totals); CleanScore 7.11 (share).
 """
@@ -18,20 +19,23 @@ from typing import Any, Final
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.statements import Predicate, statement
 from leakscale.stats import DidResult, Interval, Outcomes, difference_in_differences, transfer_share
-from leakscale_server.scorer.contract import NO_CHOICE, FamilyCell, SealedBank, SealedExperiment
+from leakscale.stats.intervals import IntervalState
+from leakscale_server.core.disclosure.rounding import round_bounds, round_ends
+from leakscale_server.scorer.contract import NO_CHOICE, ExperimentHead, FamilyCell, SealedBank, SealedExperiment
 from leakscale_server.store.vault import Association
 
 __all__ = ["analyze"]
 
 _ALPHA: Final = 0.05
-_ASSURANCE_LEVEL: Final = "L0"
-"""One party, one machine: this version has one token, so nothing tells author, trainer and auditor apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
     correct: Mapping[str, int]
     valid: Mapping[str, int]
+
+
+_Tallies = Mapping[tuple[Domain, ModelState], _Tally]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,14 @@ def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Associat
     """Score every bank and write the payload of the disclosure.
 
     Args:
+        experiment: With the answers of every bank.
         associations: By family id.
 
     Returns:
         An in-toto statement about the experiment, whose digest is that of the plan.
     """
     head = experiment.head
-    rings = {ring: _RingScores(experiment, ring, associations) for ring in head.rings}
-    exact_public = rings[Ring.R0]
-    effects = {ring: scores.effects() for ring, scores in rings.items()}
+    tallies = {ring: _tallies(experiment, ring, associations) for ring in head.rings}
     body: dict[str, Any] = {
         "experiment_id": head.experiment_id,
         "model_label": head.model_label,
@@ -61,27 +64,26 @@ def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Associat
         "edition_kind": head.edition_kind,
         "commitment_root": head.commitment_root.hex(),
         "certificates_digest": head.certificates_digest.hex(),
-        "assurance_level": _ASSURANCE_LEVEL,
+        "assurance_level": head.assurance_level,
         "plan_digest": head.plan_digest,
         "draw_count": head.draw_count,
         "bank_seed": str(head.bank_seed),
         "resample_count": head.resample_count,
         "bootstrap_seed": str(head.bootstrap_seed),
         "confidence": 1 - _ALPHA,
+        # The ends of a private edition's intervals take few values, so that they say little of single families.
+        "intervals": "exact" if head.is_practice else "rounded_outwards",
         "banks": {bank.bank_id: bank.answers_digest.hex() for bank in experiment.banks},
-        "totals": exact_public.totals(),
-        "effects": [_effect(effect) for effect in effects[Ring.R0]],
+        **_numbers(head, experiment.families, tallies),
     }
-    others = [ring for ring in head.rings if ring is not Ring.R0]
-    if others:
-        body["transfers"] = [
+    if head.cohorts:
+        body["cohorts"] = [
             {
-                "ring": ring.value,
-                "totals": rings[ring].totals(),
-                "effects": [_effect(effect) for effect in effects[ring]],
-                "shares": [_share(*pair) for pair in zip(effects[Ring.R0], effects[ring], strict=True)],
+                "cohort_id": cohort.cohort_id,
+                "shape_ids": list(cohort.shape_ids),
+                **_numbers(head, [each for each in experiment.families if each.shape_id in cohort.shape_ids], tallies),
             }
-            for ring in others
+            for cohort in head.cohorts
         ]
     return statement(
         Predicate.DISCLOSURE,
@@ -89,6 +91,43 @@ def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Associat
         digest=bytes.fromhex(head.plan_digest),
         predicate=body,
     )
+
+
+def _numbers(head: ExperimentHead, families: Sequence[FamilyCell], tallies: Mapping[Ring, _Tallies]) -> dict[str, Any]:
+    """Return everything that is disclosed over some families: totals and effects in R0, and what of it transfers."""
+    rings = {ring: _RingScores(head, families, tallies[ring]) for ring in head.rings}
+    effects = {ring: scores.effects() for ring, scores in rings.items()}
+    written = _Writer(is_exact=head.is_practice)
+    numbers: dict[str, Any] = {
+        "totals": rings[Ring.R0].totals(),
+        "effects": [written.effect(effect) for effect in effects[Ring.R0]],
+    }
+    others = [ring for ring in head.rings if ring is not Ring.R0]
+    if others:
+        numbers["transfers"] = [
+            {
+                "ring": ring.value,
+                "totals": rings[ring].totals(),
+                "effects": [written.effect(effect) for effect in effects[ring]],
+                "shares": [written.share(*pair) for pair in zip(effects[Ring.R0], effects[ring], strict=True)],
+            }
+            for ring in others
+        ]
+    return numbers
+
+
+def _tallies(experiment: SealedExperiment, ring: Ring, associations: Mapping[str, Association]) -> _Tallies:
+    """Count the banks of one ring."""
+    return {
+        (bank.domain, bank.state): _tally(
+            bank,
+            [family for family in experiment.families if family.domain is bank.domain],
+            experiment.head.draw_count,
+            associations,
+        )
+        for bank in experiment.banks
+        if bank.ring is ring
+    }
 
 
 def _tally(
@@ -104,22 +143,13 @@ def _tally(
 
 
 class _RingScores:
-    """The banks of one ring, counted."""
+    """What some families scored in the banks of one ring."""
 
-    def __init__(self, experiment: SealedExperiment, ring: Ring, associations: Mapping[str, Association]) -> None:
-        self._head = experiment.head
-        self._domains = sorted({bank.domain for bank in experiment.banks})
-        self._families = experiment.families
-        self._tallies = {
-            (bank.domain, bank.state): _tally(
-                bank,
-                [family for family in experiment.families if family.domain is bank.domain],
-                experiment.head.draw_count,
-                associations,
-            )
-            for bank in experiment.banks
-            if bank.ring is ring
-        }
+    def __init__(self, head: ExperimentHead, families: Sequence[FamilyCell], tallies: _Tallies) -> None:
+        self._head = head
+        self._domains = sorted({family.domain for family in families})
+        self._families = families
+        self._tallies = tallies
 
     def totals(self) -> list[dict[str, str | int]]:
         """Return the integer outcome of every domain, condition and state."""
@@ -172,29 +202,40 @@ class _RingScores:
         }
 
 
-def _effect(effect: _Effect) -> dict[str, Any]:
-    return {
-        "domain": effect.domain.value if effect.domain else None,
-        "effect": _estimate(effect.registered.effect),
-        "effect_exact": _estimate(effect.exact.effect),
-        "c0_drift": _estimate(effect.registered.c0_drift),
-        "c2_change": _estimate(effect.registered.c2_change),
-    }
+class _Writer:
+    """Writes estimates as they leave: exactly, or with their ends rounded outwards."""
 
+    def __init__(self, *, is_exact: bool) -> None:
+        self._is_exact = is_exact
 
-def _share(exact_public: _Effect, other: _Effect) -> dict[str, Any]:
-    """Divide the effect in another ring by that in R0, families joined by id, unless a rule withholds the share."""
-    found = transfer_share(exact_public.registered, other.registered, alpha=_ALPHA)
-    return {
-        "domain": other.domain.value if other.domain else None,
-        "share": found.share,
-        "bounds": found.bounds.to_dict() if found.bounds else None,
-        "withheld": found.withheld.value if found.withheld else None,
-        "reason": found.reason,
-        "is_censored": found.is_fresh_censored,
-        "method": found.method,
-    }
+    def effect(self, effect: _Effect) -> dict[str, Any]:
+        """Write an effect and the changes that it is the difference of."""
+        return {
+            "domain": effect.domain.value if effect.domain else None,
+            "effect": self._estimate(effect.registered.effect),
+            "effect_exact": self._estimate(effect.exact.effect),
+            "c0_drift": self._estimate(effect.registered.c0_drift),
+            "c2_change": self._estimate(effect.registered.c2_change),
+        }
 
+    def share(self, exact_public: _Effect, other: _Effect) -> dict[str, Any]:
+        """Divide the effect in another ring by that in R0, families joined by id, unless a rule withholds the share."""
+        found = transfer_share(exact_public.registered, other.registered, alpha=_ALPHA)
+        bounds = found.bounds if self._is_exact or found.bounds is None else round_bounds(found.bounds)
+        return {
+            "domain": other.domain.value if other.domain else None,
+            "share": found.share,
+            "bounds": bounds.to_dict() if bounds else None,
+            "withheld": found.withheld.value if found.withheld else None,
+            "reason": found.reason,
+            "is_censored": found.is_fresh_censored,
+            "method": found.method,
+        }
 
-def _estimate(interval: Interval) -> dict[str, Any]:
-    return {"value": interval.estimate, "low": interval.low, "high": interval.high, "state": interval.state.value}
+    def _estimate(self, interval: Interval) -> dict[str, Any]:
+        low, high, state = interval.low, interval.high, interval.state
+        if not self._is_exact:
+            low, high = round_ends(interval.estimate, low=low, high=high)
+            # Which kind of flat it is would be one more number over the families.
+            state = IntervalState.CONSTANT if low == high else IntervalState.ESTIMATED
+        return {"value": interval.estimate, "low": low, "high": high, "state": state.value}

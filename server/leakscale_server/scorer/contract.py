@@ -16,6 +16,7 @@ from typing import Final, Protocol
 from leakscale.models import Condition, Domain, Family, ModelState, Opening, Ring
 from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
+from leakscale_server.core.disclosure.atoms import Cohort
 from leakscale_server.core.judging.rejections import Rejection
 
 __all__ = [
@@ -140,6 +141,7 @@ class FamilyCell:
     family_id: str
     domain: Domain
     condition: Condition
+    shape_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,14 @@ class ExperimentHead:
     resample_count: int
     bootstrap_seed: int
     rings: tuple[Ring, ...]
+    cohorts: tuple[Cohort, ...]
+    """Beside the whole edition."""
+    assurance_level: str
+
+    @property
+    def is_practice(self) -> bool:
+        """Tell whether the edition's author can rebuild its truth, so that nothing need be held back."""
+        return self.edition_kind == "practice"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,71 +1,52 @@
-"""Between generated messages and the server's own types; the only module that knows both."""
+"""Between generated messages and the server's own types: editions, families, grants; see also `experiment_codec`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
-from leakscale.models import (
-    Answer,
-    Condition,
-    Domain,
-    EditionPhase,
-    Family,
-    GrantPhase,
-    ModelState,
-    Opening,
-    Ring,
-    SignedStatement,
-)
+from leakscale.models import EditionPhase, Family, GrantPhase, Opening, Ring, SignedStatement
 from leakscale.v1 import (
     certification_service_pb2,
     edition_service_pb2,
     enums_pb2,
-    experiment_service_pb2,
     resources_pb2,
 )
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import PAGE_SIZE_MAX
-from leakscale_server.registry.disclosures import Released
 from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate
-from leakscale_server.registry.experiments import Bank, Experiment, ExperimentPlan, Receipt
 from leakscale_server.registry.grants import Grant
-from leakscale_server.registry.names import child, parse
+from leakscale_server.registry.names import child
+from leakscale_server.services.wire import (
+    CONDITION_VALUES,
+    CONDITIONS,
+    DOMAINS,
+    KIND_VALUES,
+    KINDS,
+    RING_VALUES,
+    RINGS,
+    known,
+    timestamp,
+)
 from leakscale_server.stages.editions import CertificationOutcome
 
 __all__ = [
-    "decode_answers",
     "decode_draft",
-    "decode_plan",
     "decode_ring",
     "decode_slot",
-    "encode_bank",
     "encode_certification",
-    "encode_disclosure",
     "encode_edition",
-    "encode_experiment",
     "encode_family",
     "encode_grant",
     "encode_opening",
-    "encode_receipt",
     "page",
     "page_size",
+    "page_start",
 ]
 
-T = TypeVar("T")
-E = TypeVar("E", bound=int)
 _Row = TypeVar("_Row")
 
-_DOMAINS: Final = {Domain.SQL: enums_pb2.DOMAIN_SQL, Domain.PYTHON: enums_pb2.DOMAIN_PYTHON}
-_CONDITIONS: Final = {enums_pb2.CONDITION_C0: Condition.C0, enums_pb2.CONDITION_C2: Condition.C2}
-_CONDITION_VALUES: Final = {condition: value for value, condition in _CONDITIONS.items()}
-_STATES: Final = {ModelState.BASE: enums_pb2.MODEL_STATE_BASE, ModelState.ADAPTED: enums_pb2.MODEL_STATE_ADAPTED}
-_RINGS: Final = {Ring.R0: enums_pb2.RING_R0, Ring.R1: enums_pb2.RING_R1, Ring.R2: enums_pb2.RING_R2}
-_RING_VALUES: Final = {enums_pb2.RING_UNSPECIFIED: Ring.R0, **{value: ring for ring, value in _RINGS.items()}}
 _PHASES: Final = {
     EditionPhase.DRAFT: enums_pb2.EDITION_PHASE_DRAFT,
     EditionPhase.CERTIFIED: enums_pb2.EDITION_PHASE_CERTIFIED,
@@ -73,8 +54,6 @@ _PHASES: Final = {
     EditionPhase.EXPOSED: enums_pb2.EDITION_PHASE_EXPOSED,
     EditionPhase.RETIRED: enums_pb2.EDITION_PHASE_RETIRED,
 }
-_KINDS: Final = {enums_pb2.EDITION_KIND_PRACTICE: "practice", enums_pb2.EDITION_KIND_PRIVATE: "private"}
-_KIND_VALUES: Final = {kind: value for value, kind in _KINDS.items()}
 _GRANT_PHASES: Final = {
     GrantPhase.REQUESTED: enums_pb2.GRANT_PHASE_REQUESTED,
     GrantPhase.APPROVED: enums_pb2.GRANT_PHASE_APPROVED,
@@ -113,11 +92,27 @@ def page(rows: Sequence[_Row], *, key: Callable[[_Row], str], after: str, size: 
     return found, key(found[-1]) if start + size < len(rows) else ""
 
 
+def page_start(page_token: str) -> int:
+    """Return the number that a page begins with; 0 for the first.
+
+    Raises:
+        InvalidRequest: If no page ended so.
+    """
+    if not page_token:
+        return 0
+    if not (page_token.isascii() and page_token.isdecimal() and len(page_token) <= 18):
+        raise InvalidRequest(
+            f"page_token {page_token[:80]!r} is none of this server's; pass the next_page_token of the page before",
+            subject="page_token",
+        )
+    return int(page_token)
+
+
 def decode_draft(request: edition_service_pb2.CreateEditionRequest, *, project: str) -> EditionDraft:
     """Read what an author asks for."""
     return EditionDraft(
         edition_id=request.edition_id,
-        kind=_known(_KINDS, request.kind, field="kind"),
+        kind=known(KINDS, request.kind, field="kind"),
         families_per_cell=request.families_per_cell,
         public_seed=request.public_seed,
         shapes=tuple((shape.source, shape.toml) for shape in request.shapes),
@@ -132,7 +127,7 @@ def decode_slot(request: certification_service_pb2.CertifyFamiliesRequest, editi
         NotFound: If the edition has no such shape.
         InvalidRequest: If condition or ordinal is out of range.
     """
-    condition = _known(_CONDITIONS, request.condition, field="condition")
+    condition = known(CONDITIONS, request.condition, field="condition")
     shape = edition.shape(request.shape_id)
     if not 0 <= request.ordinal < edition.families_per_cell:
         raise InvalidRequest(
@@ -141,29 +136,9 @@ def decode_slot(request: certification_service_pb2.CertifyFamiliesRequest, editi
     return FamilySlot(shape.id, condition, request.ordinal)
 
 
-def decode_plan(request: experiment_service_pb2.CreateExperimentRequest) -> ExperimentPlan:
-    """Read the plan of an experiment."""
-    (edition_id,) = parse(request.edition, "editions", field="edition")
-    return ExperimentPlan(
-        experiment_id=request.experiment_id,
-        edition_id=edition_id,
-        model_label=request.model_label,
-        draw_count=request.draw_count,
-        bank_seed=request.bank_seed,
-        resample_count=request.resample_count,
-        bootstrap_seed=request.bootstrap_seed,
-        rings=tuple(_known(_RING_VALUES, ring, field="rings") for ring in request.rings) or (Ring.R0,),
-    )
-
-
 def decode_ring(value: enums_pb2.Ring) -> Ring:
     """Read the form in which families are asked for; R0 unless one is named."""
-    return _known(_RING_VALUES, value, field="ring")
-
-
-def decode_answers(answers: list[resources_pb2.Answer]) -> list[Answer]:
-    """Read answers as they came."""
-    return [Answer(answer.family_id, answer.draw, answer.text) for answer in answers]
+    return known(RING_VALUES, value, field="ring")
 
 
 def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
@@ -175,7 +150,7 @@ def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
     """
     message = resources_pb2.Edition(
         name=child("editions", edition.edition_id),
-        kind=_KIND_VALUES[edition.kind],
+        kind=KIND_VALUES[edition.kind],
         phase=_PHASES[edition.phase],
         families_per_cell=edition.families_per_cell,
         shape_ids=[shape.id for shape in edition.shapes],
@@ -183,16 +158,16 @@ def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
         family_count=len(edition.slots()),
         commitment_root=edition.commitment_root,
         certificates_digest=edition.certificates_digest,
-        create_time=_timestamp(edition.create_time),
+        create_time=timestamp(edition.create_time),
         transitions=[
             resources_pb2.Transition(
-                phase=_PHASES[each.phase], time=_timestamp(each.time), principal=each.principal if is_own else ""
+                phase=_PHASES[each.phase], time=timestamp(each.time), principal=each.principal if is_own else ""
             )
             for each in edition.transitions
         ],
     )
     if edition.freeze_time is not None:
-        message.freeze_time.CopyFrom(_timestamp(edition.freeze_time))
+        message.freeze_time.CopyFrom(timestamp(edition.freeze_time))
     if edition.freeze_statement is not None:
         message.freeze_statement.CopyFrom(_encode_statement(edition.freeze_statement))
     if edition.retirement_statement is not None:
@@ -207,7 +182,7 @@ def encode_opening(opening: Opening) -> resources_pb2.Opening:
         key=opening.key,
         truth=opening.truth,
         nonce=opening.nonce,
-        condition=_CONDITION_VALUES[opening.condition],
+        condition=CONDITION_VALUES[opening.condition],
     )
 
 
@@ -215,9 +190,9 @@ def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:
     """Write the public part of a family."""
     return resources_pb2.Family(
         name=child("editions", edition_id, "families", family.family_id),
-        domain=_DOMAINS[family.domain],
+        domain=DOMAINS[family.domain],
         shape_id=family.shape_id,
-        ring=_RINGS[family.ring],
+        ring=RINGS[family.ring],
         task=family.task,
         inputs=family.inputs,
         key=family.key,
@@ -231,7 +206,7 @@ def encode_certification(
     """Write how one family fared."""
     message = certification_service_pb2.CertifyFamiliesResponse(
         shape_id=outcome.slot.shape_id,
-        condition=_CONDITION_VALUES[outcome.slot.condition],
+        condition=CONDITION_VALUES[outcome.slot.condition],
         ordinal=outcome.slot.ordinal,
         family=child("editions", edition_id, "families", outcome.family_id),
         is_stored=outcome.is_stored,
@@ -251,7 +226,7 @@ def encode_grant(grant: Grant, phase: GrantPhase) -> resources_pb2.Grant:
     """Write a grant."""
     message = resources_pb2.Grant(
         name=grant.name,
-        create_time=_timestamp(grant.create_time),
+        create_time=timestamp(grant.create_time),
         phase=_GRANT_PHASES[phase],
         holder=grant.holder,
         holder_key=grant.holder_key,
@@ -261,59 +236,8 @@ def encode_grant(grant: Grant, phase: GrantPhase) -> resources_pb2.Grant:
     for field in ("approve_time", "expire_time", "redeem_time"):
         moment = getattr(grant, field)
         if moment is not None:
-            getattr(message, field).CopyFrom(_timestamp(moment))
+            getattr(message, field).CopyFrom(timestamp(moment))
     return message
-
-
-def encode_bank(bank: Bank) -> resources_pb2.Bank:
-    """Write a bank."""
-    return resources_pb2.Bank(
-        name=child("experiments", bank.experiment_id, "banks", bank.bank_id),
-        domain=_DOMAINS[bank.domain],
-        state=_STATES[bank.state],
-        phase=enums_pb2.BANK_PHASE_SEALED if bank.is_sealed else enums_pb2.BANK_PHASE_OPEN,
-        case_count=bank.case_count,
-        answered_count=bank.answered_count,
-        ring=_RINGS[bank.ring],
-    )
-
-
-def encode_experiment(experiment: Experiment) -> resources_pb2.Experiment:
-    """Write an experiment with its banks."""
-    plan = experiment.plan
-    return resources_pb2.Experiment(
-        name=child("experiments", plan.experiment_id),
-        edition=child("editions", plan.edition_id),
-        model_label=plan.model_label,
-        draw_count=plan.draw_count,
-        bank_seed=plan.bank_seed,
-        resample_count=plan.resample_count,
-        bootstrap_seed=plan.bootstrap_seed,
-        banks=[encode_bank(bank) for bank in experiment.banks],
-        create_time=_timestamp(experiment.create_time),
-        rings=[_RINGS[ring] for ring in plan.rings],
-    )
-
-
-def encode_receipt(receipt: Receipt) -> resources_pb2.Receipt:
-    """Write a receipt."""
-    return resources_pb2.Receipt(
-        bank=child("experiments", receipt.bank.experiment_id, "banks", receipt.bank.bank_id),
-        answers_digest=receipt.answers_digest,
-        case_count=receipt.bank.case_count,
-        ledger_index=receipt.ledger_index,
-    )
-
-
-def encode_disclosure(experiment_id: str, released: Released, *, public_key: bytes) -> resources_pb2.Disclosure:
-    """Write a disclosure."""
-    return resources_pb2.Disclosure(
-        experiment=child("experiments", experiment_id),
-        payload=released.payload,
-        signature=released.signature,
-        public_key=public_key,
-        ledger_index=released.ledger_index,
-    )
 
 
 def _encode_certificate(family: str, certificate: SignedCertificate) -> resources_pb2.Certificate:
@@ -329,15 +253,3 @@ def _encode_statement(statement: SignedStatement) -> resources_pb2.Statement:
     return resources_pb2.Statement(
         payload=statement.payload, signature=statement.signature, public_key=statement.public_key
     )
-
-
-def _timestamp(moment: datetime) -> Timestamp:
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
-
-
-def _known(values: Mapping[E, T], value: E, *, field: str) -> T:
-    if value not in values:
-        raise InvalidRequest(f"{field} is missing or unknown ({int(value)})", subject=field)
-    return values[value]

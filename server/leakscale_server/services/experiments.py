@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from leakscale.models import Answer
 from leakscale.v1 import (
     bank_service_pb2,
     bank_service_pb2_grpc,
@@ -13,10 +12,12 @@ from leakscale.v1 import (
     experiment_service_pb2_grpc,
 )
 from leakscale_server.errors import InvalidRequest
-from leakscale_server.registry.experiments import ExperimentRegistry
+from leakscale_server.limits import PAGE_SIZE_MAX
+from leakscale_server.registry.experiments import AnswerChunk, ExperimentRegistry, Party
 from leakscale_server.registry.names import parse
-from leakscale_server.services import codec
+from leakscale_server.services import experiment_codec as codec
 from leakscale_server.services.call import Call
+from leakscale_server.services.codec import page_size, page_start
 from leakscale_server.stages.disclosing import Disclosing
 
 __all__ = ["BankService", "ExperimentService"]
@@ -25,16 +26,15 @@ __all__ = ["BankService", "ExperimentService"]
 class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
     """Registered experiments and their one disclosure."""
 
-    def __init__(self, experiments: ExperimentRegistry, disclosing: Disclosing, *, public_key: bytes) -> None:
+    def __init__(self, experiments: ExperimentRegistry, disclosing: Disclosing) -> None:
         self._experiments = experiments
         self._disclosing = disclosing
-        self._public_key = public_key
 
     def CreateExperiment(  # noqa: N802
         self, request: experiment_service_pb2.CreateExperimentRequest, call: Call
     ) -> experiment_service_pb2.CreateExperimentResponse:
-        """Register an experiment and open its banks."""
-        experiment = self._experiments.create(codec.decode_plan(request))
+        """Register an experiment with its banks."""
+        experiment = self._experiments.create(codec.decode_plan(request), party=_party(call))
         return experiment_service_pb2.CreateExperimentResponse(experiment=codec.encode_experiment(experiment))
 
     def GetExperiment(  # noqa: N802
@@ -42,7 +42,7 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
     ) -> experiment_service_pb2.GetExperimentResponse:
         """Return one experiment with its banks."""
         (experiment_id,) = parse(request.name, "experiments")
-        experiment = self._experiments.get(experiment_id)
+        experiment = self._experiments.get(call.caller.project, experiment_id)
         return experiment_service_pb2.GetExperimentResponse(experiment=codec.encode_experiment(experiment))
 
     def DiscloseExperiment(  # noqa: N802
@@ -50,9 +50,18 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
     ) -> experiment_service_pb2.DiscloseExperimentResponse:
         """Release the numbers once every bank is sealed."""
         (experiment_id,) = parse(request.name, "experiments")
-        released = self._disclosing.disclose(experiment_id)
-        disclosure = codec.encode_disclosure(experiment_id, released, public_key=self._public_key)
+        released = self._disclosing.disclose(call.caller.project, experiment_id)
+        disclosure = codec.encode_disclosure(experiment_id, released)
         return experiment_service_pb2.DiscloseExperimentResponse(disclosure=disclosure)
+
+    def GetBudget(  # noqa: N802
+        self, request: experiment_service_pb2.GetBudgetRequest, call: Call
+    ) -> experiment_service_pb2.GetBudgetResponse:
+        """Tell what may still be disclosed of an edition."""
+        (edition_id,) = parse(request.edition, "editions", field="edition")
+        budget = self._experiments.budget(edition_id, party=_party(call))
+        atoms = [codec.encode_atom_budget(each) for each in budget or ()]
+        return experiment_service_pb2.GetBudgetResponse(atoms=atoms, is_unlimited=budget is None)
 
 
 class BankService(bank_service_pb2_grpc.BankServiceServicer):
@@ -65,35 +74,53 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
         self, request: bank_service_pb2.GetBankRequest, call: Call
     ) -> bank_service_pb2.GetBankResponse:
         """Return one bank."""
-        _, bank = self._experiments.get_bank(*parse(request.name, "experiments", "banks"))
+        bank = self._experiments.get_bank(call.caller.project, *parse(request.name, "experiments", "banks"))
         return bank_service_pb2.GetBankResponse(bank=codec.encode_bank(bank))
+
+    def ListChunks(  # noqa: N802
+        self, request: bank_service_pb2.ListChunksRequest, call: Call
+    ) -> bank_service_pb2.ListChunksResponse:
+        """List the chunks that are there."""
+        bank = self._experiments.get_bank(call.caller.project, *parse(request.name, "experiments", "banks"))
+        limit, start = page_size(request.page_size, default=PAGE_SIZE_MAX), page_start(request.page_token)
+        found = self._experiments.chunks(call.caller.project, bank, start=start, limit=limit + 1)
+        return bank_service_pb2.ListChunksResponse(
+            chunks=[codec.encode_chunk(chunk) for chunk in found[:limit]],
+            next_page_token=str(found[limit].number) if len(found) > limit else "",
+        )
 
     def SubmitAnswers(  # noqa: N802
         self, request_iterator: Iterator[bank_service_pb2.SubmitAnswersRequest], call: Call
     ) -> bank_service_pb2.SubmitAnswersResponse:
-        """Add answers to an open bank."""
+        """Add chunks of answers to a bank."""
         first = next(request_iterator, None)
         if first is None:
             raise InvalidRequest("the stream names no bank; send at least one message", subject="bank")
         experiment_id, bank_id = parse(first.bank, "experiments", "banks", field="bank")
-        bank = self._experiments.submit(experiment_id, bank_id, _answers(first, request_iterator))
+        chunks = _chunks(first, request_iterator)
+        bank = self._experiments.submit(experiment_id, bank_id, chunks, party=_party(call))
         return bank_service_pb2.SubmitAnswersResponse(bank=codec.encode_bank(bank))
 
     def SealBank(  # noqa: N802
         self, request: bank_service_pb2.SealBankRequest, call: Call
     ) -> bank_service_pb2.SealBankResponse:
         """Close a complete bank."""
-        receipt = self._experiments.seal(*parse(request.name, "experiments", "banks"))
+        experiment_id, bank_id = parse(request.name, "experiments", "banks")
+        receipt = self._experiments.seal(call.caller.project, experiment_id, bank_id, request_id=request.request_id)
         return bank_service_pb2.SealBankResponse(receipt=codec.encode_receipt(receipt))
 
 
-def _answers(
+def _party(call: Call) -> Party:
+    return Party(call.caller.principal, call.caller.project)
+
+
+def _chunks(
     first: bank_service_pb2.SubmitAnswersRequest, rest: Iterator[bank_service_pb2.SubmitAnswersRequest]
-) -> Iterator[list[Answer]]:
+) -> Iterator[AnswerChunk]:
     for request in itertools.chain([first], rest):
         if request.bank != first.bank:
             raise InvalidRequest(
                 f"a stream fills one bank; it began with {first.bank!r} and now names {request.bank[:200]!r}",
                 subject="bank",
             )
-        yield codec.decode_answers(list(request.answers))
+        yield codec.decode_chunk(request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc, resources_pb2
-from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import ENTRIES_PER_PAGE
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
@@ -35,7 +34,7 @@ class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
     ) -> ledger_service_pb2.ListLedgerEntriesResponse:
         """List entries in order."""
         limit = codec.page_size(request.page_size, default=ENTRIES_PER_PAGE)
-        start = _position(request.page_token)
+        start = codec.page_start(request.page_token)
         found = self._ledger.entries(project=call.caller.project, start=start, limit=limit + 1)
         entries = [
             resources_pb2.LedgerEntry(position=each.position, leaf=each.leaf, content=each.content)
@@ -58,14 +57,3 @@ class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
         """Prove that a tree begins with an earlier one."""
         path = self._ledger.consistency(request.first_entry_count, request.second_entry_count)
         return ledger_service_pb2.GetConsistencyProofResponse(path=path)
-
-
-def _position(page_token: str) -> int:
-    if not page_token:
-        return 0
-    if not (page_token.isascii() and page_token.isdecimal() and len(page_token) <= 18):
-        raise InvalidRequest(
-            f"page_token {page_token[:80]!r} is none of this server's; pass the next_page_token of the page before",
-            subject="page_token",
-        )
-    return int(page_token)

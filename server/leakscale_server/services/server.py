@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leakscale import __version__
+from leakscale.answers import ANSWERS_PER_CHUNK_MAX
 from leakscale.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
 from leakscale_server.limits import MESSAGE_BYTES_MAX, CallLimits
-from leakscale_server.registry.experiments import CASES_PER_MESSAGE_MAX
 from leakscale_server.scorer.contract import Scoring
 from leakscale_server.services.call import Call
 
@@ -38,7 +38,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             lane_count=sandbox.lane_count,
             public_key=self._public_key,
             message_bytes_max=MESSAGE_BYTES_MAX,
-            cases_per_message_max=CASES_PER_MESSAGE_MAX,
+            cases_per_message_max=ANSWERS_PER_CHUNK_MAX,
             features=self._features,
             calls_per_s=self._limits.principal_calls_per_s,
             calls_at_once_max=self._limits.principal_call_count_max,

@@ -1,15 +1,16 @@
-"""From sealed banks to the one disclosure of an experiment."""
+"""From sealed banks to the one disclosure of an experiment: charge, score, release."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping
 
-from leakscale.models import Family
+from leakscale.answers import read_lines
 from leakscale.scoring import choices_of
-from leakscale_server.errors import NotSealed
-from leakscale_server.registry.disclosures import DisclosureRegistry, Released
+from leakscale_server.core.disclosure.assurance import assurance_level
 from leakscale_server.registry.editions import Edition, EditionRegistry
-from leakscale_server.registry.experiments import Bank, Experiment, ExperimentRegistry, answers_digest
+from leakscale_server.registry.experiments import Bank, Experiment, ExperimentRegistry, Released, Statement
+from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.scorer.contract import (
     NO_CHOICE,
     ExperimentHead,
@@ -29,56 +30,72 @@ class Disclosing:
         self,
         editions: EditionRegistry,
         experiments: ExperimentRegistry,
-        disclosures: DisclosureRegistry,
+        grants: GrantRegistry,
         scorer: Scoring,
+        *,
+        public_key: bytes,
     ) -> None:
         self._editions = editions
+        self._grants = grants
         self._experiments = experiments
-        self._disclosures = disclosures
         self._scorer = scorer
+        self._public_key = public_key
 
-    def disclose(self, experiment_id: str) -> Released:
+    def disclose(self, project: str, experiment_id: str) -> Released:
         """Release the numbers of an experiment once; asked again, the same bytes return.
+
+        Whatever is killed in between, the same call goes on: the budget is charged once, before anything is scored, and
+        the first statement that was signed is the one that leaves.
 
         Raises:
             NotFound: If there is no such experiment.
             NotSealed: If a bank is open.
+            Expired: If the experiment is.
         """
-        experiment = self._experiments.get(experiment_id)
-        stored = self._disclosures.get(experiment_id)
+        experiment = self._experiments.charge(project, experiment_id)
+        stored = self._experiments.released(project, experiment_id)
         if stored is not None:
             return stored
-        for bank in experiment.banks:
-            if not bank.is_sealed:
-                name = f"experiments/{experiment_id}/banks/{bank.bank_id}"
-                raise NotSealed(f"bank {name!r} is not sealed; seal every bank, then disclose", subject=name)
         signed = self._scorer.disclose(self._sealed(experiment))
-        return self._disclosures.add(experiment_id, payload=signed.payload, signature=signed.signature)
+        self._experiments.score(experiment, Statement(signed.payload, signed.signature, self._public_key))
+        return self._experiments.release(experiment)
 
     def _sealed(self, experiment: Experiment) -> SealedExperiment:
         edition = self._editions.get_frozen(experiment.plan.edition_id)
         families = self._editions.families(edition.edition_id)
-        conditions = {each.family_id: each.slot.condition for each in self._editions.certificates(edition.edition_id)}
+        slots = {each.family_id: each.slot for each in self._editions.certificates(edition.edition_id)}
+        answers = self._experiments.sealed_answers(experiment)
+        choices = {family.family_id: choices_of(family.candidates) for family in families}
         return SealedExperiment(
-            head=_head(experiment, edition),
-            families=tuple(FamilyCell(each.family_id, each.domain, conditions[each.family_id]) for each in families),
-            banks=tuple(self._bank(bank, families) for bank in experiment.banks),
+            head=_head(experiment, edition, level=self._assurance_level(experiment, edition)),
+            families=tuple(
+                FamilyCell(each.family_id, each.domain, slots[each.family_id].condition, each.shape_id)
+                for each in families
+            ),
+            banks=tuple(_bank(bank, answers[bank.bank_id], choices) for bank in experiment.banks),
         )
 
-    def _bank(self, bank: Bank, families: Sequence[Family]) -> SealedBank:
-        answers = self._experiments.answers(bank.experiment_id, bank.bank_id)
-        known = {family.family_id: choices_of(family.candidates) for family in families}
-        return SealedBank(
-            bank_id=bank.bank_id,
-            domain=bank.domain,
-            state=bank.state,
-            ring=bank.ring,
-            answers_digest=answers_digest(answers),
-            choices=bytes(known[answer.family_id].get(answer.text, NO_CHOICE) for answer in answers),
+    def _assurance_level(self, experiment: Experiment, edition: Edition) -> str:
+        return assurance_level(
+            is_practice=edition.kind == "practice",
+            is_self_administered=experiment.plan.is_self_administered,
+            submitters=self._experiments.submitters(experiment),
+            redeemers=self._grants.redeemers(edition.edition_id),
         )
 
 
-def _head(experiment: Experiment, edition: Edition) -> ExperimentHead:
+def _bank(bank: Bank, lines: bytes, choices: Mapping[str, Mapping[str, int]]) -> SealedBank:
+    return SealedBank(
+        bank_id=bank.bank_id,
+        domain=bank.domain,
+        state=bank.state,
+        ring=bank.ring,
+        answers_digest=hashlib.sha256(lines).digest(),
+        choices=bytes(choices[answer.family_id].get(answer.text, NO_CHOICE) for answer in read_lines(lines)),
+    )
+
+
+def _head(experiment: Experiment, edition: Edition, *, level: str) -> ExperimentHead:
     plan = experiment.plan
     return ExperimentHead(
         experiment_id=plan.experiment_id,
@@ -93,4 +110,6 @@ def _head(experiment: Experiment, edition: Edition) -> ExperimentHead:
         resample_count=plan.resample_count,
         bootstrap_seed=plan.bootstrap_seed,
         rings=plan.rings,
+        cohorts=plan.cohorts,
+        assurance_level=level,
     )

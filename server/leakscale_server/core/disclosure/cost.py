@@ -19,8 +19,8 @@ __all__ = ["Cost", "cost_of", "millibits"]
 
 _ENDS_PER_EFFECT: Final = 6
 """Ends of intervals that depend on an atom: effect, exact effect, and the change of the atom's own condition."""
-_SHARE_STATES: Final = 6
-"""Three shapes of a share's bounds, three rules that withhold it."""
+_SHARE_STATES: Final = 8
+"""Three shapes of a share's bounds, three rules that withhold it, one of them for either of two reasons."""
 
 
 @dataclass(frozen=True, slots=True)
