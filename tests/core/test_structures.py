@@ -64,6 +64,13 @@ PYTHON_COPIES = {
     "predicate": 'keep = lambda row, limit: row["{{size}}"] > limit and row["{{tag}}"] != "a"\n'
     + transform('return [r["{{size}}"] for r in records if keep(r, {{policy}})]'),
     "called at once": transform(f"return (lambda rows: {GIVEN})(records)"),
+    "default": transform("def find(rows, limit={{policy}}):", f"    return {GIVEN.replace('{{policy}}', 'limit')}")
+    + "    return find(records)\n",
+    "or nothing": transform(f"return {ROWS} or []"),
+    "only item": transform(f"return ({ROWS},)[0]"),
+    "filled at once": transform("found = []", f"found.extend({ROWS})", "return found"),
+    "added at once": transform("found = []", f"found = found + {ROWS}", "return found"),
+    "left at once": transform("while True:", f"    return {ROWS}"),
     "one round": transform("for _ in range(1):", f"    return {ROWS}"),
     "caught and raised": transform("try:", f"    return {ROWS}", "except KeyError:", "    raise"),
 }
@@ -126,6 +133,8 @@ SQL_COPIES = {
     "ordered by name": SQL.replace("ORDER BY t.{{id}}", "ORDER BY id"),
     "in one": SQL.replace("<> 'a'", "NOT IN ('a')"),
     "one case": SQL.replace("t.{{id}} AS id", "CASE WHEN 1 THEN COALESCE(t.{{id}}, t.{{id}}) END AS id"),
+    "choice of truth": SQL.replace("t.{{size}} > {{policy}}", "CASE WHEN t.{{size}} > {{policy}} THEN 1 ELSE 0 END"),
+    "if": SQL.replace("t.{{size}} > {{policy}}", "IIF(t.{{size}} > {{policy}}, 1, 0)"),
     "counted by one": SQL.replace("COUNT(*)", "COUNT(1)"),
     "empty union": SQL[: SQL.index("ORDER")] + "UNION ALL SELECT 1, 2 WHERE 0 ORDER BY 1",
 }
@@ -179,6 +188,11 @@ def test_another_way_to_write_it_is_another_structure(domain: Domain, exact: str
         (Domain.SQL, SQL, SQL.replace("SELECT", "SELECT DISTINCT")),
         (Domain.SQL, SQL, SQL.replace("t.{{id}} AS id", "CAST(ABS(t.{{id}}) AS INTEGER) AS id")),
         (Domain.SQL, SQL, SQL.rstrip() + " LIMIT 1000"),
+        (
+            Domain.SQL,
+            "SELECT t.a AS a FROM t WHERE t.a > {{policy}}",
+            "SELECT t.a AS a FROM t WHERE t.a > {{policy}} GROUP BY t.a",
+        ),
         (Domain.SQL, SQL, SQL[: SQL.index("ORDER")]),
     ],
 )

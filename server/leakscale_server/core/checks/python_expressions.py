@@ -6,6 +6,7 @@ import ast
 from typing import Any, Final
 
 from leakscale_server.core.checks.python_trees import (
+    arguments_of,
     is_pure,
     is_same,
     is_small,
@@ -77,6 +78,8 @@ class _Plain(ast.NodeTransformer):
             truth = truth_of(value)
             if truth is (not is_and) or any(is_same(value, negated(each)) for each in kept):
                 return ast.Constant(not is_and)
+            if not is_and and kept and _is_empty(value):
+                continue
             if truth is None and not any(is_same(value, each) for each in kept):
                 kept.append(value)
         if not kept:
@@ -138,6 +141,9 @@ class _Plain(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.List(elts=[only]) | ast.Tuple(elts=[only]), slice=ast.Constant(value=0)):
+                return only
         if isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load):
             part = node.slice
             part.lower = None if _is_number(part.lower, 0) else part.lower
@@ -182,10 +188,16 @@ class _Plain(ast.NodeTransformer):
         return node  # type: ignore[no-any-return]
 
 
-def _is_neutral(operator: ast.operator, node: ast.expr) -> bool:
+def _is_empty(node: ast.expr) -> bool:
     match node:
-        case ast.List(elts=[]) | ast.Tuple(elts=[]) | ast.Constant(value=""):
-            return isinstance(operator, ast.Add)
+        case ast.List(elts=[]) | ast.Tuple(elts=[]) | ast.Dict(keys=[]) | ast.Constant(value=""):
+            return True
+    return False
+
+
+def _is_neutral(operator: ast.operator, node: ast.expr) -> bool:
+    if _is_empty(node):
+        return isinstance(operator, ast.Add)
     return _is_number(node, _NEUTRAL_RIGHT.get(type(operator)))
 
 
@@ -235,14 +247,8 @@ def _plain_call(node: ast.Call, name: str) -> ast.expr:  # noqa: PLR0911 - one l
 def _called(function: ast.Lambda, call: ast.Call) -> ast.expr | None:
     """Return what a call of a function gives, with its arguments in place; None where that takes more than one look."""
     written = function.args
-    if written.posonlyargs or written.kwonlyargs or written.vararg or written.kwarg or written.defaults:
-        return None
-    names = [argument.arg for argument in written.args]
-    values = dict(zip(names, call.args, strict=False))
-    values.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
-    if set(values) != set(names) or len(call.args) + len(call.keywords) != len(names):
-        return None
-    if any(isinstance(value, ast.Starred) for value in values.values()):
+    values = arguments_of(written, call)
+    if values is None:
         return None
     is_placed = all(
         read_count(function.body, name) <= 1 or (is_small(value) and is_pure(value)) for name, value in values.items()

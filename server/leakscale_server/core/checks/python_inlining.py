@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from leakscale_server.core.checks.python_trees import is_pure, is_small, read_count
+from leakscale_server.core.checks.python_trees import arguments_of, is_pure, is_small, read_count
 
 __all__ = ["inline_functions", "inline_values"]
 
@@ -115,8 +115,6 @@ def _movable(tree: ast.Module) -> list[ast.FunctionDef]:
         and not read_count(node, node.name)
         and not node.decorator_list
         and not any(isinstance(each, _UNMOVABLE) for each in ast.walk(node))
-        and not (node.args.posonlyargs or node.args.kwonlyargs or node.args.vararg or node.args.kwarg)
-        and not node.args.defaults
     ]
 
 
@@ -169,12 +167,8 @@ def _inline(tree: ast.Module, function: ast.FunctionDef, place: _Place, number: 
 
 def _lines(function: ast.FunctionDef, call: ast.Call, statement: ast.stmt, number: int) -> list[ast.stmt] | None:
     """Return what stands in place of a statement that calls a function: its lines, with the arguments as values."""
-    names = [argument.arg for argument in function.args.args]
-    values = dict(zip(names, call.args, strict=False))
-    values.update((each.arg, each.value) for each in call.keywords if each.arg is not None)
-    if set(values) != set(names) or len(call.args) + len(call.keywords) != len(names):
-        return None
-    if any(isinstance(value, ast.Starred) for value in values.values()):
+    values = arguments_of(function.args, call)
+    if values is None:
         return None
     body = _renamed(function, number).body or [ast.Return()]
     arguments: list[ast.stmt] = [

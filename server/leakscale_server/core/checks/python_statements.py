@@ -92,6 +92,8 @@ def _plain(statement: ast.stmt) -> list[ast.stmt]:  # noqa: PLR0911 - one line a
         ):
             if is_pure(value) or read_count(statement, name) <= 1:
                 return [substituted(each, {name: value}) for each in statement.body]
+        case ast.While(test=test, body=[*_, ast.Return()]) if truth_of(test) and _runs_through(statement.body):
+            return statement.body
         case ast.Try(handlers=handlers, orelse=[], finalbody=[]) if all(map(_only_raises, handlers)):
             return statement.body
         case ast.FunctionDef(name=name, body=[ast.Return(value=ast.expr() as value)], decorator_list=[]) if (
@@ -153,6 +155,10 @@ def _only_raises(handler: ast.ExceptHandler) -> bool:
 def _chosen(statements: list[ast.stmt]) -> list[ast.stmt]:
     """Write a choice between two values to return as one value, and leave out a value that another one replaces."""
     statements = [
+        _filled(before, statement) or statement
+        for before, statement in zip([None, *statements], statements, strict=False)
+    ]
+    statements = [
         one for one, following in itertools.zip_longest(statements, statements[1:]) if not _is_replaced(one, following)
     ]
     match statements:
@@ -163,6 +169,18 @@ def _chosen(statements: list[ast.stmt]) -> list[ast.stmt]:
         ]:
             return [*before, ast.Return(ast.IfExp(test, one, other))]
     return statements
+
+
+def _filled(before: ast.stmt | None, statement: ast.stmt) -> ast.stmt | None:
+    """Return a list that is filled at once, where it is made empty and then gets all that it holds."""
+    match before, statement:
+        case (
+            ast.Assign(targets=[ast.Name(id=one) as target], value=ast.List(elts=[])),
+            ast.AugAssign(target=ast.Name(id=other), op=ast.Add(), value=value)
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=other), attr="extend"), args=[value])),
+        ) if one == other and not read_count(value, one):
+            return ast.Assign([target], value)
+    return None
 
 
 def _is_replaced(statement: ast.stmt, following: ast.stmt | None) -> bool:

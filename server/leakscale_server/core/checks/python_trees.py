@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 __all__ = [
+    "arguments_of",
     "count_nodes",
     "is_pure",
     "is_same",
@@ -103,6 +104,20 @@ def without_count(target: ast.expr, iterated: ast.expr, read: set[str]) -> tuple
         ):
             return item, only
     return target, iterated
+
+
+def arguments_of(written: ast.arguments, call: ast.Call) -> dict[str, ast.expr] | None:
+    """Return what a call passes for each argument of a function, or its default; None where that takes a run to see."""
+    names = [argument.arg for argument in written.args]
+    if written.posonlyargs or written.kwonlyargs or written.vararg or written.kwarg or len(call.args) > len(names):
+        return None
+    values = dict(zip(reversed(names), reversed(written.defaults), strict=False))
+    values.update(zip(names, call.args, strict=False))
+    values.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
+    is_plain = all(keyword.arg for keyword in call.keywords) and not any(
+        isinstance(value, ast.Starred) for value in values.values()
+    )
+    return values if is_plain and set(values) == set(names) else None
 
 
 def joined(conditions: list[ast.expr]) -> ast.expr:

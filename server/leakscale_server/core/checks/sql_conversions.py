@@ -24,6 +24,8 @@ _OF_VALUES: Final[dict[str, type[Node]]] = {
     "upper": exp.Upper,
 }
 _OF_ROWS: Final[dict[str, type[Node]]] = {"distinct": exp.Distinct, "limit": exp.Limit}
+_GROUP: Final = "group"
+"""Of a query that computes nothing of its groups, and so returns each once."""
 _ORDER: Final = "order"
 """Of the whole result; a shape whose rows are ordered has one in each program."""
 
@@ -31,6 +33,7 @@ _ORDER: Final = "order"
 def find_conversions(tree: Node) -> frozenset[str]:
     """Return the names of the parts that a statement has."""
     found = {name for name, kind in (_OF_VALUES | _OF_ROWS).items() if tree.find(kind)}
+    found |= {_GROUP for each in tree.find_all(exp.Group) if _only_tells_apart(each)}
     return frozenset(found | ({_ORDER} if tree.args.get(_ORDER) else set()))
 
 
@@ -45,12 +48,19 @@ def drop_conversions(tree: Node, names: frozenset[str]) -> Node:
         if isinstance(node, values):
             dropped = [each for key, each in node.args.items() if key != "this"]
             return node if any(map(_holds_mask, dropped)) else node.this
+        if isinstance(node, exp.Group) and _GROUP in names and _only_tells_apart(node):
+            return None
         if isinstance(node, rows):
             # DISTINCT inside a function holds what the function gets.
             return node if _holds_mask(node) or isinstance(node.parent, exp.Func) else None
         return node
 
     return rewritten(tree, step) if names else tree
+
+
+def _only_tells_apart(group: Node) -> bool:
+    query = group.parent
+    return isinstance(query, exp.Select) and not query.args.get("having") and query.find(exp.AggFunc) is None
 
 
 def _holds_mask(part: object) -> bool:

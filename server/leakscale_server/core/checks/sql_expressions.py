@@ -53,6 +53,9 @@ def simplified(node: Node) -> Node | None:  # noqa: PLR0911, PLR0912 - one line 
             return node if others else node.this
         case exp.Case(this=None):
             return _choice(node)
+        case exp.If() if not isinstance(node.parent, exp.Case):
+            branch = exp.If(this=node.this, true=node.args["true"])
+            return _choice(exp.Case(ifs=[branch], default=node.args.get("false")))
         case exp.Count(this=exp.Literal()):
             node.set("this", exp.Star())
         case exp.Subquery():
@@ -137,6 +140,8 @@ def _choice(node: exp.Case) -> Node:
             return branch.args["true"]
     values = [branch.args["true"] for branch in node.args["ifs"]]
     default = node.args.get("default")
+    if len(values) == 1 and is_number(values[0], 1) and default is not None and is_number(default, 0):
+        return node.args["ifs"][0].this
     return values[0] if default is not None and all(each == default for each in values) else node
 
 
