@@ -24,6 +24,7 @@ from leakscale_server.catalog_check.page import render_page, write_page
 from leakscale_server.catalog_check.report import CheckReport, ShapeCheck
 from leakscale_server.catalog_check.tables import Mark
 from leakscale_server.catalog_check.terminal import report_lines
+from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
 
 from .builders import CATALOGS
@@ -99,6 +100,7 @@ def test_a_failure_shows_both_outputs_where_they_part(honest: CheckReport) -> No
         ("rewording-that-differs", ["R0: ", "R1: "]),
         ("first-name-in-the-alphabet", ["R0: ", "R2: "]),
         ("output-that-differs", ["stated: ", "returned: "]),
+        ("order-of-two-texts", ["first pass: ", "second pass: "]),
     ],
 )
 def test_a_rejection_shows_the_two_results_that_should_have_been_one(
@@ -128,6 +130,21 @@ def test_how_a_program_ended_is_said(pool: SandboxPool) -> None:
     assert marks == {Mark.ENDED}
     assert "no such column: t.number" in family.tables[0].rows[0].cells[0].got
     assert {cell.mark for row in family.tables[2].rows for cell in row.cells} == {Mark.NOT_RUN}
+
+
+def test_the_program_that_ended_a_pass_is_not_said_to_have_not_run(pool: SandboxPool) -> None:
+    """Its neighbors did not run for it, and the author looks for the one cell that is to blame."""
+    family = the_rejected(checked(pool, MALFORMED / "starts-a-thread.toml"))
+    verdict = family.proof.verdict
+    assert isinstance(verdict, Rejection) and verdict.candidate_position is not None
+    cells = family.tables[0].rows[verdict.candidate_position].cells
+
+    assert [cell.mark for cell in cells].count(Mark.ENDED) == 1
+    assert "ended with a system call that the sandbox refuses" in cells[verdict.fixture_index or 0].got
+    assert {cell.mark for table in family.tables for row in table.rows for cell in row.cells} == {
+        Mark.ENDED,
+        Mark.NOT_RUN,
+    }
 
 
 def test_what_has_nothing_to_be_held_against_is_not_called_wrong(pool: SandboxPool) -> None:
