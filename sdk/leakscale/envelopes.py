@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from leakscale.errors import IntegrityError
+from leakscale.models import SignedStatement
 from leakscale.statements import PAYLOAD_TYPE, envelope_bytes, key_id, predicate_of, subject_of
 
-__all__ = ["Opened", "check_signature", "open_envelope"]
+__all__ = ["Opened", "check_signature", "open_envelope", "statement_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,13 @@ def open_envelope(content: bytes, predicate: str, *, public_key: bytes, source: 
         raise IntegrityError(
             f"{source}: changed after it was signed ({reason}); restore the file from a copy"
         ) from error
+
+
+def statement_in(content: bytes, *, public_key: bytes) -> SignedStatement:
+    """Return the statement of an envelope that `open_envelope` has checked."""
+    fields = json.loads(content)
+    signature = base64.b64decode(fields["signatures"][0]["sig"])
+    return SignedStatement(base64.b64decode(fields["payload"]), signature, public_key)
 
 
 def check_signature(payload: bytes, *, signature: bytes, public_key: bytes) -> None:

@@ -9,6 +9,7 @@
     │   ├── NotCertifiedError
     │   ├── NotFrozenError
     │   ├── NotRetiredError
+    │   ├── ReadOnlyError
     │   ├── EditionRetiredError
     │   ├── NotSealedError
     │   ├── BankIncompleteError
@@ -73,6 +74,7 @@ __all__ = [
     "NotSealedError",
     "PermissionDeniedError",
     "PreconditionError",
+    "ReadOnlyError",
     "ServerError",
     "StorageFullError",
     "UnavailableError",
@@ -115,6 +117,10 @@ class NotFrozenError(PreconditionError):
 
 class NotRetiredError(PreconditionError):
     """The edition is not retired, so its commitments stay closed."""
+
+
+class ReadOnlyError(PreconditionError):
+    """The server is a replica, which only reads."""
 
 
 class EditionRetiredError(PreconditionError):
@@ -203,6 +209,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_NOT_CERTIFIED: NotCertifiedError,
     enums_pb2.ERROR_REASON_NOT_FROZEN: NotFrozenError,
     enums_pb2.ERROR_REASON_NOT_RETIRED: NotRetiredError,
+    enums_pb2.ERROR_REASON_READ_ONLY: ReadOnlyError,
     enums_pb2.ERROR_REASON_EDITION_RETIRED: EditionRetiredError,
     enums_pb2.ERROR_REASON_NOT_SEALED: NotSealedError,
     enums_pb2.ERROR_REASON_BANK_INCOMPLETE: BankIncompleteError,

@@ -85,6 +85,12 @@ def run(
     vault_key_command: Annotated[
         str, typer.Option(help="Program that prints the vault's key; else LEAKSCALE_VAULT_KEY or the file vault.key.")
     ] = "",
+    replica_of: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Serve what `leakscale ledger export` wrote there, read-only: no vault, no sandbox."
+        ),
+    ] = None,
     calls_per_second: Annotated[
         float, typer.Option(min=0, help="Calls that one principal may begin in a second, on average; 0: any number.")
     ] = _LIMITS.principal_calls_per_s,
@@ -114,6 +120,7 @@ def run(
     from leakscale_server.serving import serve_until_stopped  # noqa: PLC0415
 
     config = ServerConfig(
+        replica_of=replica_of,
         metrics_port=metrics_port,
         reflection=reflection,
         call_limits=CallLimits(principal_calls_per_s=calls_per_second, principal_call_count_max=calls_at_once),

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import grpc
 import structlog
@@ -27,12 +23,12 @@ from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.listening import bind, new_server
-from leakscale_server.metrics import Metrics
+from leakscale_server.listening import bind, new_server, observers_of
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.registry.retirement import Retirements
+from leakscale_server.running import RunningServer
 from leakscale_server.scorer.contract import ScorerSettings, Scoring
 from leakscale_server.scorer_process.key_keeper import KeyKeeper
 from leakscale_server.scorer_process.process import ScorerProcess
@@ -41,7 +37,6 @@ from leakscale_server.services.editions import CertificationService, EditionServ
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
-from leakscale_server.services.observing import CallLog, Observer
 from leakscale_server.services.server import ServerService
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
@@ -50,27 +45,11 @@ from leakscale_server.store.data_folder import claim, sole_owner
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
-from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 
 __all__ = ["RunningServer", "serve"]
 
 _log = structlog.get_logger()
-_TOKEN: Final = re.compile(r"lsk_[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True)
-class RunningServer:
-    """A server that answers."""
-
-    target: str
-    """Address that a client connects to."""
-    token: str
-    backend: str
-    notice: str
-    """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
-    metrics_port: int | None = None
-    """Loopback port of the page with metrics; None where there is none."""
 
 
 @contextmanager
@@ -85,6 +64,13 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         ConfigError: If a setting cannot work or the address is taken; if this host cannot run the sandbox, or there is
             no key that opens the vault.
     """
+    if config.replica_of is not None:
+        # Apart from the rest, which a replica does without.
+        from leakscale_server.replica.app import serve_replica  # noqa: PLC0415
+
+        with serve_replica(config, config.replica_of) as running:
+            yield running
+        return
     config.check()
     credentials = None if config.tls is None else server_credentials(config.tls)
     _make_cache(config.cache_dir)
@@ -96,32 +82,22 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
         executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
-        token = _load_token(config.data_dir / "token")
-        identify = TokenBook(TokenRegistry(registry), BootstrapToken(token)).caller
-        observers, metrics_port = stack.enter_context(_observers(config, executor))
+        bootstrap = BootstrapToken.kept_in(config.data_dir / "token")
+        identify = TokenBook(TokenRegistry(registry), bootstrap).caller
+        observers, metrics_port = stack.enter_context(observers_of(config, executor))
         server, health_servicer = new_server(config, executor, identify, observers=observers)
         stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
         stack.callback(stages.close)
         target = bind(server, config.listen, credentials=credentials)
         server.start()
         health_servicer.serve()
-        running = RunningServer(target, token, scorer.sandbox.backend, scorer.sandbox.notice, metrics_port)
+        running = RunningServer(target, bootstrap.text, scorer.sandbox.backend, scorer.sandbox.notice, metrics_port)
         try:
             yield running
         finally:
             health_servicer.enter_graceful_shutdown()
             stages.stop()
             server.stop(config.grace_s).wait()
-
-
-@contextmanager
-def _observers(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple[list[Observer], int | None]]:
-    if config.metrics_port is None:
-        yield [CallLog()], None
-        return
-    metrics = Metrics(calls_in_hand=lambda: executor.call_count)
-    with metrics.served(config.metrics_port) as port:
-        yield [CallLog(), metrics.count], port
 
 
 @contextmanager
@@ -176,14 +152,3 @@ def _make_cache(folder: Path) -> None:
             f"--cache-dir {folder}: no folder for sandbox images can be made there ({error.strerror}); pass "
             "another, or set XDG_CACHE_HOME"
         ) from error
-
-
-def _new_token() -> bytes:
-    return f"lsk_{secrets.token_hex(32)}\n".encode()
-
-
-def _load_token(path: Path) -> str:
-    token = load_or_create(path, _new_token).decode(errors="replace").strip()
-    if not _TOKEN.fullmatch(token):
-        raise ConfigError(f"{path} holds no token; delete it, and the server makes a new one")
-    return token

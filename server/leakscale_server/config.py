@@ -62,6 +62,8 @@ class ServerConfig:
     """Loopback port of the page with metrics, 0 for a free one; None: no page."""
     reflection: bool = False
     """Whether the server describes its services to who asks with a token."""
+    replica_of: Path | None = None
+    """Directory that `leakscale ledger export` wrote: serve it, read-only; None: a server of its own."""
     thread_count: int = 64
     """Calls that are handled at once."""
     waiting_count_max: int = 256

@@ -10,7 +10,7 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── NotCertified       FAILED_PRECONDITION   ├── ScopeMissing       PERMISSION_DENIED
     ├── NotFrozen          FAILED_PRECONDITION   ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
     ├── NotRetired         FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
-    ├── EditionRetired     FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
+    ├── ReadOnly           FAILED_PRECONDITION   ├── StorageFull        RESOURCE_EXHAUSTED
     ├── NotSealed          FAILED_PRECONDITION   ├── SandboxUnusable    INTERNAL
     ├── BankIncomplete     FAILED_PRECONDITION   ├── IntegrityFailure   DATA_LOSS
     ├── BankSealed         FAILED_PRECONDITION   └── Internal           INTERNAL
@@ -18,6 +18,7 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── GrantNotOpen       FAILED_PRECONDITION
     ├── Expired            FAILED_PRECONDITION
     ├── CohortTooSmall     FAILED_PRECONDITION
+    ├── EditionRetired     FAILED_PRECONDITION
     └── BudgetSpent        FAILED_PRECONDITION
 
 `FAULTS` lists them all; a test proves that each reason of the wire has exactly one.
@@ -56,6 +57,7 @@ __all__ = [
     "NotRetired",
     "NotSealed",
     "QueueFull",
+    "ReadOnly",
     "SandboxUnusable",
     "ScopeMissing",
     "ServerFault",
@@ -174,6 +176,13 @@ class NotRetired(ServerFault):
     """The edition is not retired, so its commitments stay closed."""
 
     reason = enums_pb2.ERROR_REASON_NOT_RETIRED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class ReadOnly(ServerFault):
+    """The server is a replica, which only reads."""
+
+    reason = enums_pb2.ERROR_REASON_READ_ONLY
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
@@ -329,6 +338,7 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     NotCertified,
     NotFrozen,
     NotRetired,
+    ReadOnly,
     EditionRetired,
     NotSealed,
     BankIncomplete,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -12,12 +13,13 @@ from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.health import Health
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.limits import MESSAGE_BYTES_MAX
+from leakscale_server.metrics import Metrics
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
-from leakscale_server.services.observing import Observer
+from leakscale_server.services.observing import CallLog, Observer
 
-__all__ = ["bind", "new_server"]
+__all__ = ["bind", "new_server", "observers_of"]
 
 
 def new_server(
@@ -55,3 +57,14 @@ def bind(server: grpc.Server, listen: str, *, credentials: grpc.ServerCredential
     except RuntimeError as error:
         raise ConfigError(f"--listen {listen}: the address is taken or cannot be bound; choose another") from error
     return listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
+
+
+@contextmanager
+def observers_of(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple[list[Observer], int | None]]:
+    """Make what is told of every call, and the port of the page with metrics, for as long as the block runs."""
+    if config.metrics_port is None:
+        yield [CallLog()], None
+        return
+    metrics = Metrics(calls_in_hand=lambda: executor.call_count)
+    with metrics.served(config.metrics_port) as port:
+        yield [CallLog(), metrics.count], port

@@ -17,7 +17,7 @@ ERRORS = {
     "BudgetSpentError", "BusyError", "CaseDuplicateError", "CaseUnknownError", "CohortTooSmallError", "ConflictError",
     "DeadlineError", "EditionRetiredError", "ExpiredError", "GrantNotOpenError", "IntegrityError", "NotRetiredError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
-    "NotSealedError", "PermissionDeniedError", "PreconditionError", "ServerError", "StorageFullError",
+    "NotSealedError", "PermissionDeniedError", "PreconditionError", "ReadOnlyError", "ServerError", "StorageFullError",
     "UnavailableError",
 }  # fmt: skip
 METHODS = {

@@ -260,13 +260,13 @@ def test_proofs_of_trees_that_are_not_there_are_refused(ledger: Ledger) -> None:
         ledger.append("test", {"number": number}, project=PUBLIC)
 
     with pytest.raises(InvalidRequest, match="entry_count 4 is not in 1 to 3"):
-        ledger.inclusion(0, entry_count=4)
+        ledger.tree().inclusion(0, entry_count=4)
     with pytest.raises(InvalidRequest, match="position 2 is not in 0 to 1"):
-        ledger.inclusion(2, entry_count=2)
+        ledger.tree().inclusion(2, entry_count=2)
     with pytest.raises(InvalidRequest, match="first_entry_count 3 is not in 1 to 2"):
-        ledger.consistency(3, 2)
+        ledger.tree().consistency(3, 2)
     with pytest.raises(InvalidRequest, match="second_entry_count 0 is not in 1 to 3"):
-        ledger.consistency(1, 0)
+        ledger.tree().consistency(1, 0)
 
 
 def test_the_log_of_a_server_is_checked_from_outside(client: Client, world: World) -> None:

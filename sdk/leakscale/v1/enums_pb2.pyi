@@ -92,6 +92,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_GRANT_NOT_OPEN: _ClassVar[ErrorReason]
     ERROR_REASON_EDITION_RETIRED: _ClassVar[ErrorReason]
     ERROR_REASON_NOT_RETIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_READ_ONLY: _ClassVar[ErrorReason]
 DOMAIN_UNSPECIFIED: Domain
 DOMAIN_SQL: Domain
 DOMAIN_PYTHON: Domain
@@ -154,3 +155,4 @@ ERROR_REASON_COHORT_TOO_SMALL: ErrorReason
 ERROR_REASON_GRANT_NOT_OPEN: ErrorReason
 ERROR_REASON_EDITION_RETIRED: ErrorReason
 ERROR_REASON_NOT_RETIRED: ErrorReason
+ERROR_REASON_READ_ONLY: ErrorReason

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import hmac
+import re
+import secrets
+from pathlib import Path
+from typing import Final
 
+from leakscale_server.config import ConfigError
 from leakscale_server.errors import TokenRefused
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role
+from leakscale_server.store.secret_file import load_or_create
 
 __all__ = ["BOOTSTRAP_PROJECT", "BootstrapToken"]
 
 BOOTSTRAP_PROJECT = "default"
+_TOKEN: Final = re.compile(r"lsk_[0-9a-f]{64}")
 
 
 class BootstrapToken:
     """The one token that no command makes. Who reads the data folder owns the server anyway."""
 
     def __init__(self, token: str) -> None:
+        self.text = token
         self._token = token.encode()
         self._caller = Caller("bootstrap", "bootstrap", BOOTSTRAP_PROJECT, Role.ADMIN, ROLE_SCOPES[Role.ADMIN])
+
+    @classmethod
+    def kept_in(cls, path: Path) -> BootstrapToken:
+        """Read the token, or make it on first use.
+
+        Raises:
+            ConfigError: If the file holds none.
+        """
+        token = load_or_create(path, _new_token).decode(errors="replace").strip()
+        if not _TOKEN.fullmatch(token):
+            raise ConfigError(f"{path} holds no token; delete it, and the server makes a new one")
+        return cls(token)
 
     def caller(self, token: str) -> Caller:
         """Return whom it stands for.
@@ -32,3 +52,7 @@ class BootstrapToken:
                 "folder"
             )
         return self._caller
+
+
+def _new_token() -> bytes:
+    return f"lsk_{secrets.token_hex(32)}\n".encode()

@@ -106,6 +106,16 @@ class Edition:
         """Tell where it is in its life."""
         return self.transitions[-1].phase if self.transitions else EditionPhase.DRAFT
 
+    @property
+    def shape_ids(self) -> tuple[str, ...]:
+        """Return the ids of its shapes, in order."""
+        return tuple(shape.id for shape in self.shapes)
+
+    @property
+    def family_count(self) -> int:
+        """Return how many families it will have."""
+        return len(self.slots())
+
     def require_in_use(self) -> None:
         """Refuse to measure with it once its truth is in the open.
 
@@ -394,7 +404,7 @@ class EditionRegistry:
             families=[FrozenFamily(rings, each.payload, each.signature) for rings, each in certified],
         )
         freeze_time = datetime.now(UTC).isoformat()
-        payload = _freeze_statement(facts, file_digest=digest, freeze_time=freeze_time)
+        payload = _freeze_statement(edition, facts, file_digest=digest, freeze_time=freeze_time)
         signature = self._signer.sign_statement(payload)
         envelope = envelope_bytes(payload, signature=signature, public_key=self._signer.public_key)
         with self._registry.transaction():
@@ -489,7 +499,7 @@ def _unknown(edition_id: str) -> NotFound:
     return NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
 
 
-def _freeze_statement(facts: EditionFacts, *, file_digest: str, freeze_time: str) -> bytes:
+def _freeze_statement(edition: Edition, facts: EditionFacts, *, file_digest: str, freeze_time: str) -> bytes:
     return statement(
         Predicate.EDITION,
         subject=f"editions/{facts.edition_id}",
@@ -500,6 +510,7 @@ def _freeze_statement(facts: EditionFacts, *, file_digest: str, freeze_time: str
             "family_count": facts.family_count,
             "commitment_root": facts.commitment_root.hex(),
             "certificates_digest": facts.certificates_digest.hex(),
+            "create_time": edition.create_time.isoformat(),
             "freeze_time": freeze_time,
         },
     )

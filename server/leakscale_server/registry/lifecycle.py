@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
-from leakscale.models import EditionPhase
+from leakscale.models import EditionPhase, SignedStatement
 from leakscale_server.store.database import InsertOnlyDatabase
 
-__all__ = ["Lifecycle", "Transition"]
+__all__ = ["Lifecycle", "ShownEdition", "Transition"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,66 @@ class Transition:
     time: datetime
     principal: str
     """Who brought it there; empty for an exposure, whose holder is the grant's business."""
+
+
+class ShownEdition(Protocol):
+    """What of an edition callers are shown, wherever it is kept."""
+
+    @property
+    def edition_id(self) -> str:
+        """Its id."""
+
+    @property
+    def kind(self) -> str:
+        """`practice` or `private`."""
+
+    @property
+    def phase(self) -> EditionPhase:
+        """Where it is in its life."""
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Phases that it reached, in their order."""
+
+    @property
+    def families_per_cell(self) -> int:
+        """Families of one shape and condition."""
+
+    @property
+    def shape_ids(self) -> tuple[str, ...]:
+        """Its shapes."""
+
+    @property
+    def certified_count(self) -> int:
+        """Families that have their certificate."""
+
+    @property
+    def family_count(self) -> int:
+        """Families that it will have."""
+
+    @property
+    def commitment_root(self) -> bytes:
+        """Root over the commitments; empty in a draft."""
+
+    @property
+    def certificates_digest(self) -> bytes:
+        """SHA-256 over the digests of all certificates; empty in a draft."""
+
+    @property
+    def create_time(self) -> datetime:
+        """When its draft was made."""
+
+    @property
+    def freeze_time(self) -> datetime | None:
+        """When it was frozen."""
+
+    @property
+    def freeze_statement(self) -> SignedStatement | None:
+        """What the server states of a frozen one."""
+
+    @property
+    def retirement_statement(self) -> SignedStatement | None:
+        """What the server states of a retired one."""
 
 
 class Lifecycle:

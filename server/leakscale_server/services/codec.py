@@ -17,6 +17,7 @@ from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import PAGE_SIZE_MAX
 from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate
 from leakscale_server.registry.grants import Grant
+from leakscale_server.registry.lifecycle import ShownEdition
 from leakscale_server.registry.names import child
 from leakscale_server.services.wire import (
     CONDITION_VALUES,
@@ -141,7 +142,7 @@ def decode_ring(value: enums_pb2.Ring) -> Ring:
     return known(RING_VALUES, value, field="ring")
 
 
-def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
+def encode_edition(edition: ShownEdition, *, is_own: bool) -> resources_pb2.Edition:
     """Write an edition.
 
     Args:
@@ -153,9 +154,9 @@ def encode_edition(edition: Edition, *, is_own: bool) -> resources_pb2.Edition:
         kind=KIND_VALUES[edition.kind],
         phase=_PHASES[edition.phase],
         families_per_cell=edition.families_per_cell,
-        shape_ids=[shape.id for shape in edition.shapes],
+        shape_ids=edition.shape_ids,
         certified_count=edition.certified_count,
-        family_count=len(edition.slots()),
+        family_count=edition.family_count,
         commitment_root=edition.commitment_root,
         certificates_digest=edition.certificates_digest,
         create_time=timestamp(edition.create_time),

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc, resources_pb2
 from leakscale_server.limits import ENTRIES_PER_PAGE
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
-from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.ledger import Entry, Head, LedgerTree
 
-__all__ = ["LedgerService"]
+__all__ = ["LedgerService", "ReadableLedger"]
+
+
+class ReadableLedger(Protocol):
+    """What of a ledger is served."""
+
+    def head(self) -> Head:
+        """Return entry count, root and signature."""
+
+    def entries(self, *, project: str, start: int, limit: int) -> list[Entry]:
+        """Return entries from a position on, with the contents that the project may read."""
+
+    def tree(self) -> LedgerTree:
+        """Return the tree over all entries."""
 
 
 class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
     """The append-only log: all leaves for everybody, a project's entries for its callers."""
 
-    def __init__(self, ledger: Ledger, *, public_key: bytes) -> None:
+    def __init__(self, ledger: ReadableLedger, *, public_key: bytes) -> None:
         self._ledger = ledger
         self._public_key = public_key
 
@@ -48,12 +63,12 @@ class LedgerService(ledger_service_pb2_grpc.LedgerServiceServicer):
         self, request: ledger_service_pb2.GetInclusionProofRequest, call: Call
     ) -> ledger_service_pb2.GetInclusionProofResponse:
         """Prove that a tree holds an entry."""
-        leaf, path = self._ledger.inclusion(request.position, entry_count=request.entry_count)
+        leaf, path = self._ledger.tree().inclusion(request.position, entry_count=request.entry_count)
         return ledger_service_pb2.GetInclusionProofResponse(leaf=leaf, path=path)
 
     def GetConsistencyProof(  # noqa: N802
         self, request: ledger_service_pb2.GetConsistencyProofRequest, call: Call
     ) -> ledger_service_pb2.GetConsistencyProofResponse:
         """Prove that a tree begins with an earlier one."""
-        path = self._ledger.consistency(request.first_entry_count, request.second_entry_count)
+        path = self._ledger.tree().consistency(request.first_entry_count, request.second_entry_count)
         return ledger_service_pb2.GetConsistencyProofResponse(path=path)

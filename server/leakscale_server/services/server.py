@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from leakscale import __version__
 from leakscale.answers import ANSWERS_PER_CHUNK_MAX
@@ -11,16 +12,24 @@ from leakscale.v1 import (
     server_service_pb2_grpc,
 )
 from leakscale_server.limits import MESSAGE_BYTES_MAX, CallLimits
-from leakscale_server.scorer.contract import Scoring
+from leakscale_server.scorer.contract import SandboxFacts
 from leakscale_server.services.call import Call
 
 __all__ = ["ServerService"]
 
 
+class Sandboxed(Protocol):
+    """Whatever knows what runs candidates here."""
+
+    @property
+    def sandbox(self) -> SandboxFacts:
+        """Tell what runs candidates."""
+
+
 class ServerService(server_service_pb2_grpc.ServerServiceServicer):
     """What this server is."""
 
-    def __init__(self, scorer: Scoring, *, public_key: bytes, limits: CallLimits, features: Sequence[str]) -> None:
+    def __init__(self, scorer: Sandboxed, *, public_key: bytes, limits: CallLimits, features: Sequence[str]) -> None:
         self._scorer = scorer
         self._limits = limits
         self._features = features

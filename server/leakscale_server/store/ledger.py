@@ -9,7 +9,7 @@ Source: RFC 9162, section 2.1.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -21,7 +21,7 @@ from leakscale_server.errors import InvalidRequest
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.signing import Signer
 
-__all__ = ["PUBLIC", "Entry", "Head", "Ledger"]
+__all__ = ["PUBLIC", "Entry", "Head", "Ledger", "LedgerTree"]
 
 PUBLIC: Final = ""
 """Project of an entry that every caller may read."""
@@ -45,6 +45,44 @@ class Entry:
     leaf: bytes
     content: bytes
     """Canonical JSON; empty where it is another project's."""
+
+
+class LedgerTree:
+    """The Merkle tree over the leaves of a ledger."""
+
+    def __init__(self, leaves: Sequence[bytes]) -> None:
+        self._leaves = leaves
+
+    def inclusion(self, position: int, *, entry_count: int) -> tuple[bytes, tuple[bytes, ...]]:
+        """Return the leaf hash of an entry and the proof that the tree of the first `entry_count` holds it.
+
+        Raises:
+            InvalidRequest: If there is no such tree, or it has no such entry.
+        """
+        leaves = self._first(entry_count, field="entry_count")
+        if not 0 <= position < entry_count:
+            raise InvalidRequest(f"position {position} is not in 0 to {entry_count - 1}", subject="position")
+        return leaves[position], inclusion_path(leaves, position)
+
+    def consistency(self, first_entry_count: int, second_entry_count: int) -> tuple[bytes, ...]:
+        """Return the proof that the second tree begins with the first.
+
+        Raises:
+            InvalidRequest: If one of them does not exist, or the first is larger.
+        """
+        leaves = self._first(second_entry_count, field="second_entry_count")
+        if not 1 <= first_entry_count <= second_entry_count:
+            raise InvalidRequest(
+                f"first_entry_count {first_entry_count} is not in 1 to {second_entry_count}",
+                subject="first_entry_count",
+            )
+        return consistency_path(leaves, first_entry_count)
+
+    def _first(self, entry_count: int, *, field: str) -> Sequence[bytes]:
+        there = len(self._leaves)
+        if not 1 <= entry_count <= there:
+            raise InvalidRequest(f"{field} {entry_count} is not in 1 to {there}, which the ledger has", subject=field)
+        return self._leaves[:entry_count]
 
 
 class Ledger:
@@ -85,7 +123,7 @@ class Ledger:
 
     def head(self) -> Head:
         """Return entry count, root and signature."""
-        leaves = self._leaves(None)
+        leaves = self._leaves()
         root = tree_hash(leaves)
         return Head(len(leaves), root, self._signer.sign(head_bytes(entry_count=len(leaves), root=root)))
 
@@ -97,40 +135,12 @@ class Ledger:
             for row in self._registry.rows(query, (start, limit))
         ]
 
-    def inclusion(self, position: int, *, entry_count: int) -> tuple[bytes, tuple[bytes, ...]]:
-        """Return the leaf hash of an entry and the proof that the tree of the first `entry_count` holds it.
+    def tree(self) -> LedgerTree:
+        """Return the tree over all entries, which makes proofs."""
+        return LedgerTree(self._leaves())
 
-        Raises:
-            InvalidRequest: If there is no such tree, or it has no such entry.
-        """
-        leaves = self._tree(entry_count, field="entry_count")
-        if not 0 <= position < entry_count:
-            raise InvalidRequest(f"position {position} is not in 0 to {entry_count - 1}", subject="position")
-        return leaves[position], inclusion_path(leaves, position)
-
-    def consistency(self, first_entry_count: int, second_entry_count: int) -> tuple[bytes, ...]:
-        """Return the proof that the second tree begins with the first.
-
-        Raises:
-            InvalidRequest: If one of them does not exist, or the first is larger.
-        """
-        leaves = self._tree(second_entry_count, field="second_entry_count")
-        if not 1 <= first_entry_count <= second_entry_count:
-            raise InvalidRequest(
-                f"first_entry_count {first_entry_count} is not in 1 to {second_entry_count}",
-                subject="first_entry_count",
-            )
-        return consistency_path(leaves, first_entry_count)
-
-    def _tree(self, entry_count: int, *, field: str) -> list[bytes]:
-        there = self._entry_count()
-        if not 1 <= entry_count <= there:
-            raise InvalidRequest(f"{field} {entry_count} is not in 1 to {there}, which the ledger has", subject=field)
-        return self._leaves(entry_count)
-
-    def _leaves(self, count: int | None) -> list[bytes]:
-        query = "SELECT leaf FROM ledger ORDER BY position LIMIT ?"
-        return [row["leaf"] for row in self._registry.rows(query, (-1 if count is None else count,))]
+    def _leaves(self) -> list[bytes]:
+        return [row["leaf"] for row in self._registry.rows("SELECT leaf FROM ledger ORDER BY position")]
 
     def _entry_count(self) -> int:
         found = self._registry.row("SELECT count(*) AS entry_count FROM ledger")
