@@ -15,7 +15,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from leakscale.client import Client
 from leakscale.client.patience import Requests
-from leakscale.errors import BusyError, NotFoundError, ServerError, StorageFullError
+from leakscale.errors import BusyError, DeadlineError, NotFoundError, ServerError, StorageFullError
 from leakscale.models import Answer, CertificationRequest, Condition
 from leakscale.sealing import HolderKey, seal_pieces
 from leakscale.v1 import (
@@ -55,7 +55,13 @@ def busy(context: grpc.ServicerContext, *, retry_ms: int | None = 10) -> None:
 
 
 @contextmanager
-def a_server(method: str, refuse: Callable[[int, grpc.ServicerContext], None], answers: Answering) -> Iterator[Any]:
+def a_server(
+    method: str,
+    refuse: Callable[[int, grpc.ServicerContext], None],
+    answers: Answering,
+    *,
+    stream_timeout_s: float = 60.0,
+) -> Iterator[Any]:
     """A server whose one method refuses as it is told, then reads all there is and answers. Yields client and log."""
     heard: list[list[bytes]] = []
     make = _KINDS[method]
@@ -82,7 +88,7 @@ def a_server(method: str, refuse: Callable[[int, grpc.ServicerContext], None], a
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         try:
-            with Client(f"127.0.0.1:{port}", token="t", timeout_s=20) as client:
+            with Client(f"127.0.0.1:{port}", token="t", timeout_s=20, stream_timeout_s=stream_timeout_s) as client:
                 yield client, heard
         finally:
             server.stop(0).wait()
@@ -192,6 +198,22 @@ def test_a_stream_both_ways_is_said_from_the_start_too() -> None:
 
     assert [outcome.request.ordinal for outcome in outcomes] == [0, 1, 2]
     assert len(heard) == 1
+
+
+def test_a_stream_that_hangs_ends_by_its_deadline() -> None:
+    """Without one, a server that is stuck would hold a study for ever."""
+    release = threading.Event()
+
+    def hang(_number: int, _context: grpc.ServicerContext) -> None:
+        release.wait(60)
+
+    requests = [CertificationRequest("s", Condition.C0, 0)]
+    with a_server("CertificationService/CertifyFamilies", hang, lambda _: [b""], stream_timeout_s=0.5) as (client, _):
+        try:
+            with pytest.raises(DeadlineError):
+                list(client.families.certify("editions/e", requests))
+        finally:
+            release.set()
 
 
 def test_a_stream_that_has_begun_is_not_repeated() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
@@ -26,12 +27,13 @@ from leakscale_server.identity.scopes import ROLE_SCOPES, Role
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.store.registry_tables import open_registry
 
-from .helpers import KEY, World
+from .helpers import KEY, World, a_draft
 
 OK, INVALID = grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 ABSENT, TOO_EARLY = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION
 DAY = timedelta(days=1)
+KEY64 = base64.b64encode(KEY.public).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Facts:
     """Names in the shared world."""
 
     edition: str
+    draft: str
     family: str
     grant: str
     experiment: str
@@ -95,6 +98,90 @@ ROWS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A call about something of another project's, and the same call about nothing: with a name that nobody has."""
+
+    request: Callable[[str], dict[str, Any]]
+    name: Callable[[Facts], str]
+    free: Callable[[str], str]
+    """Makes of the name one of the same length that is free."""
+
+
+def _mistyped(name: str) -> str:
+    """Turn the last letter of a name's last id into another that stands in no name of the world."""
+    return name[:-1] + ("0" if name[-1] != "0" else "1")
+
+
+def _hidden(field: str, name: Callable[[Facts], str], **more: Any) -> Hidden:
+    return Hidden(lambda value: {field: value, **more}, name, _mistyped)
+
+
+def _draft(facts: Facts) -> str:
+    return facts.draft
+
+
+HIDDEN = {
+    "EditionService/GetEdition": _hidden("name", _draft),
+    "EditionService/FreezeEdition": _hidden("name", _draft),
+    "EditionService/RetireEdition": _hidden("name", _draft),
+    "EditionService/ListOpenings": _hidden("edition", _draft),
+    "EditionService/ListFamilies": _hidden("edition", _draft),
+    "EditionService/DownloadEdition": _hidden("name", _draft),
+    "EditionService/GetFamily": Hidden(
+        lambda value: {"name": f"{value}/families/sql-threshold-c0-00"}, _draft, _mistyped
+    ),
+    "CertificationService/CertifyFamilies": _hidden(
+        "edition", _draft, shape_id="sql-threshold", condition="CONDITION_C0"
+    ),
+    "GrantService/RequestGrant": _hidden("edition", _draft, request_id="r", holder_key=KEY64),
+    "GrantService/ListGrants": _hidden("edition", _draft),
+    "GrantService/TraceText": _hidden("edition", _draft, text="noise"),
+    "GrantService/GetGrant": _hidden("name", lambda facts: facts.grant),
+    "GrantService/ApproveGrant": _hidden("name", lambda facts: facts.grant, lifetime="3600s"),
+    "GrantService/RedeemGrant": _hidden("name", lambda facts: facts.grant, request_id="exposure"),
+    "ExperimentService/CreateExperiment": Hidden(
+        lambda value: {
+            "experiment_id": "x",
+            "edition": value,
+            "model_label": "m",
+            "draw_count": 2,
+            "resample_count": 200,
+        },
+        _draft,
+        _mistyped,
+    ),
+    "ExperimentService/GetExperiment": _hidden("name", lambda facts: facts.experiment),
+    "ExperimentService/DiscloseExperiment": _hidden("name", lambda facts: facts.experiment),
+    "ExperimentService/GetBudget": _hidden("edition", _draft),
+    "BankService/ListChunks": Hidden(
+        lambda value: {"name": f"{value}/banks/sql-base"}, lambda facts: facts.experiment, _mistyped
+    ),
+    "BankService/GetBank": Hidden(
+        lambda value: {"name": f"{value}/banks/sql-base"}, lambda facts: facts.experiment, _mistyped
+    ),
+    "BankService/SubmitAnswers": Hidden(
+        lambda value: {"bank": f"{value}/banks/sql-base"}, lambda facts: facts.experiment, _mistyped
+    ),
+    "BankService/SealBank": Hidden(
+        lambda value: {"name": f"{value}/banks/sql-base", "request_id": "seal"},
+        lambda facts: facts.experiment,
+        _mistyped,
+    ),
+}
+"""What each method could tell of another project's. The others tell nothing of a project, or make what is new."""
+
+NOTHING_HIDDEN = {
+    "ServerService/GetServerInfo",
+    "LedgerService/GetLedgerHead",
+    "LedgerService/ListLedgerEntries",  # leaves alone, of entries that are another project's: see test_ledger.py
+    "LedgerService/GetInclusionProof",
+    "LedgerService/GetConsistencyProof",
+    "EditionService/CreateEdition",
+    "EditionService/ListEditions",
+}
+
+
 def methods_of_the_wire() -> dict[str, MethodDescriptor]:
     names = [module.name for module in pkgutil.iter_modules(v1.__path__, "leakscale.v1.")]
     return {
@@ -114,6 +201,7 @@ def facts(world: World, client: Client) -> Facts:
     plan = world.experiment.plan
     return Facts(
         edition=world.edition.name,
+        draft=a_draft(client, "matrix-draft-a").name,
         family=world.outcomes[0].family,
         grant=client.grants.request(
             world.edition.name, holder_key=KEY.public, request_id="exposure", preservation_count=3
@@ -146,6 +234,7 @@ def tokens(server: RunningServer, data_dir: Path) -> dict[str, str]:
             "unknown": "lsk_" + "0" * 12 + "_" + "0" * 64,
             "expired": issued(Role.ADMIN, timedelta(microseconds=1)),
             "revoked": revoked.text,
+            "elsewhere": registered.create(principal="matrix", project="elsewhere", role=Role.ADMIN, lifetime=DAY).text,
             **{role.value: issued(role) for role in Role},
         }
 
@@ -156,8 +245,8 @@ def channel(server: RunningServer) -> Iterator[grpc.Channel]:
         yield channel
 
 
-def outcome(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> tuple[grpc.StatusCode, str]:
-    """Call a method by its name; return the code and the reason of an error."""
+def call(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> Any:
+    """Call a method by its name; return the error, or None."""
     method = METHODS[name]
     message = json_format.ParseDict(request, message_factory.GetMessageClass(method.input_type)())
     metadata = [("authorization", f"Bearer {token}")] if token else []
@@ -174,8 +263,20 @@ def outcome(channel: grpc.Channel, name: str, request: dict[str, Any], token: st
         if method.server_streaming:
             list(answer)
     except grpc.RpcError as error:
-        return error.code(), reason_of(error)
-    return OK, ""
+        return error
+    return None
+
+
+def outcome(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> tuple[grpc.StatusCode, str]:
+    """Call a method by its name; return the code and the reason of an error."""
+    error = call(channel, name, request, token)
+    return (OK, "") if error is None else (error.code(), reason_of(error))
+
+
+def status_of(error: Any) -> bytes:
+    status = rpc_status.from_call(error)
+    assert status is not None, error
+    return bytes(status.SerializeToString(deterministic=True))
 
 
 def reason_of(error: Any) -> str:
@@ -203,10 +304,45 @@ def test_each_caller_gets_the_code_that_its_token_earns(
         **{role.value: (grpc.StatusCode.PERMISSION_DENIED, "SCOPE_MISSING") for role in Role},
         **{role.value: (row.own, "") for role in Role if scope in ROLE_SCOPES[role]},
     }
-    found = {kind: outcome(channel, name, row.request(facts), token) for kind, token in tokens.items()}
+    found = {kind: outcome(channel, name, row.request(facts), tokens[kind]) for kind in expected}
 
     assert {kind: code for kind, (code, _) in found.items()} == {kind: code for kind, (code, _) in expected.items()}
     assert {kind: found[kind] for kind, (_, reason) in expected.items() if reason} == {
         kind: each for kind, each in expected.items() if each[1]
     }
     assert {kind for kind, (code, _) in found.items() if code is row.own} >= {Role.ADMIN.value}
+
+
+def test_every_method_says_what_it_could_tell_of_another_project() -> None:
+    """A new method is on one of the two lists, or it is not done."""
+    assert set(HIDDEN) | NOTHING_HIDDEN == set(METHODS)
+    assert set(HIDDEN).isdisjoint(NOTHING_HIDDEN)
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_is_another_projects_does_not_exist(
+    name: str, facts: Facts, tokens: dict[str, str], channel: grpc.Channel
+) -> None:
+    """The status is the same to the byte whether somebody has the name or nobody; an admin's is no exception."""
+    row = HIDDEN[name]
+    taken = row.name(facts)
+    free = row.free(taken)
+    theirs, nobodys = (call(channel, name, row.request(each), tokens["elsewhere"]) for each in (taken, free))
+
+    assert nobodys.code() is ABSENT
+    assert theirs.code() is ABSENT
+    taken_id, free_id = (each.rpartition("/")[2].encode() for each in (taken, free))
+    assert status_of(theirs).replace(taken_id, free_id) == status_of(nobodys)
+    # The attack is one: for its own project the name is there.
+    own = call(channel, name, row.request(taken), tokens["admin"])
+    assert own is None or own.code() is not ABSENT or taken_id not in status_of(own)
+
+
+def test_drafts_of_another_project_are_not_listed(facts: Facts, tokens: dict[str, str], server: RunningServer) -> None:
+    """A list is the easiest way of all to learn what exists."""
+    with Client(server.target, token=tokens["elsewhere"]) as stranger, Client(server.target, token=server.token) as own:
+        assert facts.draft in {edition.name for edition in own.editions.list()}
+        names = {edition.name for edition in stranger.editions.list()}
+
+    assert facts.edition in names
+    assert facts.draft not in names
