@@ -263,6 +263,9 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
         return UnavailableError(_unreachable(target, details or ""))
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (details or ""):
         return InvalidRequestError(f"server at {target}: one message is too large ({details}); send less in one call")
+    if code is grpc.StatusCode.CANCELLED:
+        # We cancel calls only that nobody waits for: this one was cut off by a server that stopped.
+        return UnavailableError(f"server at {target}: it stopped during the call; call again, nothing stored is lost")
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
 
 

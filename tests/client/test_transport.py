@@ -76,7 +76,7 @@ def aborting(code: grpc.StatusCode, details: str) -> Any:
         (grpc.StatusCode.PERMISSION_DENIED, errors.PermissionDeniedError),
         (grpc.StatusCode.RESOURCE_EXHAUSTED, errors.BusyError),
         (grpc.StatusCode.UNIMPLEMENTED, errors.ServerError),
-        (grpc.StatusCode.CANCELLED, errors.ServerError),
+        (grpc.StatusCode.CANCELLED, errors.UnavailableError),
         (grpc.StatusCode.UNKNOWN, errors.ServerError),
     ],
 )

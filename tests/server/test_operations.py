@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ from .helpers import a_frozen_edition, a_plan, answers_to, server_config
 from .processes import start
 
 TOKEN = "lsk_" + "0" * 64
+DRAWS = 256
+"""So many that the answers to one bank are more than one message."""
 
 
 class Failing(ledger_service_pb2_grpc.LedgerServiceServicer):
@@ -248,17 +251,16 @@ def test_a_server_tells_how_it_is_limited_and_who_is_asking(tmp_path: Path) -> N
 def test_sigterm_tells_watchers_finishes_what_runs_and_loses_nothing(tmp_path: Path) -> None:
     """A deploy in the middle of an upload must not cost an answer that was acknowledged, nor the upload."""
     server = start(tmp_path / "data")
-    proceed, half = threading.Event(), threading.Event()
+    proceed = threading.Event()
     with server.client() as client:
         edition, _ = a_frozen_edition(client, "drained")
-        bank = client.experiments.create(a_plan(edition, "drained")).banks[0]
-        answers = answers_to(bank, client.editions.families(edition.name))
+        bank = client.experiments.create(a_plan(edition, "drained", draw_count=DRAWS)).banks[0]
+        answers = answers_to(bank, client.editions.families(edition.name), draws=DRAWS)
 
         def slowly() -> Iterator[Answer]:
-            yield from answers[: len(answers) // 2]
-            half.set()
+            yield from answers[:-1]
             proceed.wait(60)
-            yield from answers[len(answers) // 2 :]
+            yield answers[-1]
 
         results: list[Any] = []
 
@@ -274,7 +276,8 @@ def test_sigterm_tells_watchers_finishes_what_runs_and_loses_nothing(tmp_path: P
             assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
             thread = threading.Thread(target=upload)
             thread.start()
-            assert half.wait(60)
+            while not client.banks.chunks(bank.name):
+                time.sleep(0.05)
             server.process.terminate()
             assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
             watch.cancel()
