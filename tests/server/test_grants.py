@@ -94,6 +94,17 @@ def test_a_redeemed_grant_is_read_again_until_it_expires(grants: GrantRegistry, 
         grants.redeem(grant, HOLDER, request_id="x")
 
 
+def test_the_same_request_on_another_server_is_the_same_grant(tmp_path: Path) -> None:
+    """Decoys hang on the grant's name: a study that is repeated must train on the same bytes."""
+    names = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        registry = open_registry(folder)
+        names.append(asked(GrantRegistry(registry, Ledger(registry, Signer.load_or_create(folder / "key")))))
+        registry.close()
+    assert names[0] == names[1]
+
+
 def test_the_first_approval_stands(grants: GrantRegistry, clock: Clock) -> None:
     """Approving again would let a grant live for ever."""
     grant = grants.approve(grants.get("e", asked(grants)), AUTHOR, lifetime=timedelta(hours=1))

@@ -5,12 +5,13 @@ Source: DESIGN of exposure grants.
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from leakscale.digests import canonical_json
 from leakscale.models import GrantPhase
 from leakscale.sealing import is_holder_key
 from leakscale_server.errors import AlreadyDone, DigestConflict, GrantNotOpen, InvalidRequest, NotFound, ScopeMissing
@@ -101,7 +102,7 @@ class GrantRegistry:
             )
         with self._registry.transaction():
             row: Row = {
-                "grant_id": f"g-{secrets.token_hex(8)}",
+                "grant_id": _grant_id(edition_id, caller, request_id),
                 "edition_id": edition_id,
                 "project": caller.project,
                 "holder": caller.principal,
@@ -235,6 +236,15 @@ class GrantRegistry:
             expire_time=_time(approval.get("expire_time")),
             redeem_time=_time(redemption.get("redeem_time")),
         )
+
+
+def _grant_id(edition_id: str, caller: Caller, request_id: str) -> str:
+    """Name a grant after who asked for what, so that a study that is repeated has the same decoys, and the same result.
+
+    A guessed name opens nothing: a grant is seen by two projects, and redeemed by its holder.
+    """
+    asked = canonical_json([edition_id, caller.project, caller.principal, request_id])
+    return f"g-{hashlib.sha256(asked).hexdigest()[:16]}"
 
 
 def _time(text: str | None) -> datetime | None:
