@@ -16,8 +16,9 @@ from leakscale_server.core.disclosure.atoms import Atom, Cell, Cohort, atoms_of,
 from leakscale_server.core.disclosure.budget import Account, Overdraft, TooSmall, first_overdraft, tiers_of
 from leakscale_server.core.disclosure.cells import class_sizes, classes
 from leakscale_server.core.disclosure.cost import Cost, cost_of, millibits
+from leakscale_server.core.disclosure.grids import BOUND_COUNT, OFFSET_COUNT
 from leakscale_server.core.disclosure.policy import TIERS, Tier, tier_of
-from leakscale_server.core.disclosure.rounding import BOUND_COUNT, OFFSET_COUNT, round_bounds, round_ends
+from leakscale_server.core.disclosure.rounding import round_bounds, round_ends
 
 SHAPES = [f"sql-{number}" for number in range(6)]
 FEW = [Atom(Domain.SQL, shape, Condition.C0) for shape in SHAPES]

@@ -13,7 +13,7 @@ from typing import Final
 
 from leakscale.models import ModelState
 from leakscale_server.core.disclosure.atoms import Atom, Cohort, cells_of
-from leakscale_server.core.disclosure.rounding import BOUND_COUNT, OFFSET_COUNT
+from leakscale_server.core.disclosure.grids import BOUND_COUNT, OFFSET_COUNT
 
 __all__ = ["Cost", "cost_of", "millibits"]
 

@@ -8,29 +8,11 @@ by at most a tenth (or to 0.4 points), so whatever it covered it covers still.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Final
 
 from leakscale.stats.transfer.fieller import RatioSet, RatioShape
+from leakscale_server.core.disclosure.grids import BOUND_COUNT, BOUNDS, OFFSET_COUNT, OFFSETS
 
-__all__ = ["BOUND_COUNT", "OFFSET_COUNT", "round_bounds", "round_ends"]
-
-_STEPS_PER_OCTAVE: Final = 8
-_DECIMALS: Final = 9
-
-
-def _ladder(first_octave: int, last_octave: int, steps: int) -> tuple[float, ...]:
-    exponents = range(first_octave * steps, last_octave * steps + 1)
-    return tuple(round(2.0 ** (exponent / steps), _DECIMALS) for exponent in exponents)
-
-
-_OFFSETS: Final = (0.0, *_ladder(-8, 2, _STEPS_PER_OCTAVE))
-"""From nothing over 0.4 points to 4, the widest that a difference in differences can be from its estimate."""
-_MAGNITUDES: Final = _ladder(-4, 6, 4)
-"""Of the bounds of a share, from 0.06 to 64."""
-_BOUNDS: Final = (*(-magnitude for magnitude in reversed(_MAGNITUDES)), 0.0, *_MAGNITUDES)
-
-OFFSET_COUNT: Final = len(_OFFSETS)
-BOUND_COUNT: Final = len(_BOUNDS)
+__all__ = ["round_bounds", "round_ends"]
 
 
 def round_ends(estimate: float, *, low: float, high: float) -> tuple[float, float]:
@@ -58,10 +40,10 @@ def round_bounds(bounds: RatioSet) -> RatioSet:
 
 def _bound(value: float, *, upward: bool) -> float | None:
     """Move a number up or down to the next of the grid; None where there is none."""
-    place = bisect_left(_BOUNDS, value) if upward else bisect_right(_BOUNDS, value) - 1
-    return _BOUNDS[place] if 0 <= place < BOUND_COUNT else None
+    place = bisect_left(BOUNDS, value) if upward else bisect_right(BOUNDS, value) - 1
+    return BOUNDS[place] if 0 <= place < BOUND_COUNT else None
 
 
 def _offset(distance: float) -> float:
     """Return the first step of the grid that is no shorter than a distance."""
-    return _OFFSETS[min(bisect_left(_OFFSETS, max(distance, 0.0)), OFFSET_COUNT - 1)]
+    return OFFSETS[min(bisect_left(OFFSETS, max(distance, 0.0)), OFFSET_COUNT - 1)]
