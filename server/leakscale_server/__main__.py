@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from leakscale_server.config import ConfigError, ServerConfig, TlsFiles
+from leakscale_server.edition_cli import edition_app
 from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.add_typer(sandbox_app)
 app.add_typer(token_app)
+app.add_typer(edition_app)
 
 
 @app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

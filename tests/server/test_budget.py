@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from leakscale.models import BankPhase, Ring
 from leakscale.resources import catalog_folder
+from leakscale_server.__main__ import app
 from leakscale_server.core.disclosure.atoms import Cohort
 from leakscale_server.core.disclosure.budget import Account
 from leakscale_server.errors import BudgetSpent, CohortTooSmall, Expired, InvalidRequest
 from leakscale_server.registry.editions import EditionDraft, EditionRegistry
 from leakscale_server.registry.experiments import ExperimentPlan, ExperimentRegistry, Party
-from leakscale_server.registry.experiments.accounts import Accounts
+from leakscale_server.registry.experiments.permits import permit_small_cohorts
+from leakscale_server.store.data_folder import FORMAT
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
@@ -240,7 +244,10 @@ def test_small_cohorts_are_for_an_administrator_to_allow(tmp_path: Path) -> None
         plan = dataclasses.replace(PLAN, cohort_families_min=1)
         with pytest.raises(CohortTooSmall):
             experiments.create(plan, party=PARTY)
-        Accounts(open_registry(folder)).allow_small_cohorts("large", principal="root", now=START)
+        registry = open_registry(folder)
+        ledger = Ledger(registry, Signer.load_or_create(folder / "key"))
+        assert permit_small_cohorts(registry, ledger, "large", principal="root", now=START)
+        assert not permit_small_cohorts(registry, ledger, "large", principal="root", now=START)
         if not is_allowed:
             with pytest.raises(CohortTooSmall):
                 experiments.create(plan, party=PARTY)
@@ -289,3 +296,28 @@ def test_projects_do_not_see_each_others_experiments(tmp_path: Path) -> None:
 
     assert experiments.create(other, party=south).plan.draw_count == 9
     assert experiments.get("north", "first").plan == PLAN
+
+
+def test_the_command_permits_small_cohorts_of_private_editions_and_says_so_in_the_ledger(tmp_path: Path) -> None:
+    """An administrator answers for it by name; asked twice it is one decision."""
+    experiments = frozen(tmp_path, kind="private", shape_count=4)
+    (tmp_path / "key").rename(tmp_path / "signing.key")
+    (tmp_path / "version").write_text(f"{FORMAT}\n")
+    plan = dataclasses.replace(PLAN, cohort_families_min=64)
+    command = ["edition", "allow-small-cohorts", "--data-dir", str(tmp_path), "--principal", "root"]
+    with pytest.raises(CohortTooSmall):
+        experiments.create(plan, party=PARTY)
+
+    first, again = (CliRunner().invoke(app, [*command, "large", "--json"]) for _ in range(2))
+    missing = CliRunner().invoke(app, [*command, "other"])
+
+    assert (json.loads(first.stdout)["is_new"], json.loads(again.stdout)["is_new"]) == (True, False)
+    assert (missing.exit_code, "'other' does not exist" in missing.stderr) == (2, True)
+    assert experiments.create(plan, party=PARTY).plan == plan
+    entries = Ledger(open_registry(tmp_path), Signer.load_or_create(tmp_path / "signing.key")).entries(
+        project="anybody", start=0, limit=99
+    )
+    told = [json.loads(entry.content) for entry in entries if entry.content]
+    assert [(each["edition"], each["by"]) for each in told if each["kind"] == "small-cohorts-permitted"] == [
+        ("large", "root")
+    ]

@@ -18,6 +18,7 @@ from leakscale_server.config import ConfigError
 
 if TYPE_CHECKING:
     from leakscale_server.identity.token_registry import IssuedToken, StoredToken, TokenRegistry
+    from leakscale_server.store.database import InsertOnlyDatabase
 
 __all__ = [
     "DataDirOption",
@@ -25,6 +26,7 @@ __all__ = [
     "duration",
     "ending_in_one_line",
     "facts_of",
+    "opened_registry",
     "opened_tokens",
     "said_time",
     "say",
@@ -52,14 +54,13 @@ def duration(text: str, *, option: str) -> timedelta:
 
 
 @contextmanager
-def opened_tokens(data_dir: Path) -> Iterator[TokenRegistry]:
-    """Open the tokens of a server's data folder.
+def opened_registry(data_dir: Path) -> Iterator[InsertOnlyDatabase]:
+    """Open the registry of a server's data folder.
 
     Raises:
         ConfigError: If the folder is no server's, or has another format.
     """
-    # They load gRPC and a database library, which other commands of the server's do not need.
-    from leakscale_server.identity.token_registry import TokenRegistry  # noqa: PLC0415
+    # They load a database library, which other commands of the server's do not need.
     from leakscale_server.store.data_folder import require_format  # noqa: PLC0415
     from leakscale_server.store.registry_tables import open_registry  # noqa: PLC0415
 
@@ -71,9 +72,22 @@ def opened_tokens(data_dir: Path) -> Iterator[TokenRegistry]:
     require_format(data_dir)
     registry = open_registry(data_dir)
     try:
-        yield TokenRegistry(registry)
+        yield registry
     finally:
         registry.close()
+
+
+@contextmanager
+def opened_tokens(data_dir: Path) -> Iterator[TokenRegistry]:
+    """Open the tokens of a server's data folder.
+
+    Raises:
+        ConfigError: If the folder is no server's, or has another format.
+    """
+    from leakscale_server.identity.token_registry import TokenRegistry  # noqa: PLC0415 - loads gRPC
+
+    with opened_registry(data_dir) as registry:
+        yield TokenRegistry(registry)
 
 
 @contextmanager

@@ -18,10 +18,12 @@ from leakscale_server.core.disclosure.cost import Cost, cost_of
 from leakscale_server.core.disclosure.policy import COHORT_FAMILIES_MIN, TIERS, Allowance, Tier, tier_of
 from leakscale_server.errors import BudgetSpent, CohortTooSmall
 from leakscale_server.registry.editions import Edition
+from leakscale_server.registry.experiments.permits import has_small_cohort_permit
 from leakscale_server.registry.experiments.plans import ExperimentPlan, atoms_of_edition
+from leakscale_server.registry.experiments.times import time_text
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 
-__all__ = ["Accounts", "AtomBudget", "Party", "time_text"]
+__all__ = ["Accounts", "AtomBudget", "Party"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class Accounts:
         atoms = atoms_of_edition(edition)
         cells = [*self._cells(edition, now=now), *plan.cells(atoms)]
         tiers = tiers_of(
-            cells, families_per_atom=edition.families_per_cell, is_opted_in=self._is_opted_in(edition.edition_id)
+            cells,
+            families_per_atom=edition.families_per_cell,
+            is_opted_in=has_small_cohort_permit(self._registry, edition.edition_id),
         )
         if isinstance(tiers, TooSmall):
             raise _too_small(tiers, edition)
@@ -78,21 +82,13 @@ class Accounts:
         """Return what is spent and allowed on every atom that something is spent on or set aside for."""
         sizes = class_sizes(self._cells(edition, now=now), families_per_atom=edition.families_per_cell)
         spent = self._spent(edition.edition_id, party=party, now=now)
-        is_opted_in = self._is_opted_in(edition.edition_id)
+        is_opted_in = has_small_cohort_permit(self._registry, edition.edition_id)
         budgets = []
         for atom in sorted(sizes):
             tier = tier_of(sizes[atom], is_opted_in=is_opted_in)
             if tier is not None:
                 budgets.append(_budget(atom, sizes[atom], spent, tier))
         return budgets
-
-    def allow_small_cohorts(self, edition_id: str, *, principal: str, now: datetime) -> None:
-        """Permit numbers over 64 to 127 families of an edition, for good."""
-        row: Row = {"edition_id": edition_id, "principal": principal, "permit_time": time_text(now)}
-        self._registry.add("small_cohort_permits", [row])
-
-    def _is_opted_in(self, edition_id: str) -> bool:
-        return bool(self._registry.row("SELECT 1 FROM small_cohort_permits WHERE edition_id = ?", (edition_id,)))
 
     def _cells(self, edition: Edition, *, now: datetime) -> Sequence[Cell]:
         """Return every cell of an edition that is disclosed, or may still be."""
@@ -125,11 +121,6 @@ _COUNTS = (
     "AND charges.experiment_id = experiments.experiment_id))"
 )
 """Whether an experiment counts: it is being disclosed or was, or may still be."""
-
-
-def time_text(moment: datetime) -> str:
-    """Write a moment so that texts are in the order of time."""
-    return moment.isoformat(timespec="microseconds")
 
 
 def _row(plan: ExperimentPlan, party: Party, atom: Atom, cost: Cost) -> Row:

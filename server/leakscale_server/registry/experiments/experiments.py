@@ -24,7 +24,7 @@ from leakscale_server.errors import (
     NotSealed,
 )
 from leakscale_server.registry.editions import Edition, EditionRegistry
-from leakscale_server.registry.experiments.accounts import Accounts, AtomBudget, Party, time_text
+from leakscale_server.registry.experiments.accounts import Accounts, AtomBudget, Party
 from leakscale_server.registry.experiments.banks import Bank, BankPhase, Receipt, bank_id_of
 from leakscale_server.registry.experiments.chunks import (
     AnswerChunk,
@@ -36,6 +36,7 @@ from leakscale_server.registry.experiments.chunks import (
 )
 from leakscale_server.registry.experiments.plans import ExperimentPlan, check_cohorts, check_plan
 from leakscale_server.registry.experiments.releases import Released, Releases, Statement
+from leakscale_server.registry.experiments.times import time_text
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 

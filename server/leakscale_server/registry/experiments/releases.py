@@ -11,7 +11,7 @@ from datetime import datetime
 
 from leakscale.models import BankPhase
 from leakscale.statements import envelope_bytes
-from leakscale_server.registry.experiments.accounts import time_text
+from leakscale_server.registry.experiments.times import time_text
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 
