@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -19,22 +20,24 @@ from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.observing import CallLog, Observer
 
-__all__ = ["bind", "new_server", "observers_of"]
+__all__ = ["LISTENER_OPTIONS", "bind", "new_server", "observers_of"]
+
+LISTENER_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
+    ("grpc.so_reuseport", 0),
+    # The other half of the client's keepalive pair: its pings every 30 s are welcome, with or without calls. By default
+    # a connection that pings more than once in 5 minutes is cut off, in the middle of a long call.
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
 
 
 def new_server(
     config: ServerConfig, executor: CallExecutor, identify: Identify, *, observers: Sequence[Observer]
 ) -> tuple[grpc.Server, Health]:
     """Make a server that has its gate and its health service, and nothing else yet."""
-    options = [
-        ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
-        ("grpc.so_reuseport", 0),
-        # The other half of the client's keepalive pair: pings every 30 s are welcome, with or without calls.
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-        ("grpc.keepalive_permit_without_calls", 1),
-    ]
     gate = Gate(identify, admission=Admission(config.call_limits), executor=executor, observers=observers)
-    server = grpc.server(executor, interceptors=[gate], options=options)
+    server = grpc.server(executor, interceptors=[gate], options=LISTENER_OPTIONS)
     health_servicer = Health(_services())
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     if config.reflection:

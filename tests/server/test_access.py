@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
@@ -229,6 +230,30 @@ def test_sixty_four_clients_at_once_get_their_own_answers(server: RunningServer,
     assert failures == []
     head = client.ledger.head()
     assert client.ledger.head() == head
+
+
+def test_a_crowd_of_clients_is_served_or_told_to_come_back(server: RunningServer, world: World) -> None:
+    """Never UNKNOWN and never INTERNAL: what a server cannot do now it says, and the client asks again."""
+    ended: list[str] = []
+    start = threading.Barrier(256)
+
+    def one(number: int) -> None:
+        token = f"lsk_{number}" if number % 8 == 0 else server.token
+        with Client(server.target, token=token) as client:
+            start.wait()
+            for _ in range(4):
+                try:
+                    ended.append(client.editions.get(world.edition.name).name)
+                except LeakScaleError as error:
+                    ended.append(type(error).__name__)
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(256)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+
+    assert collections.Counter(ended) == {world.edition.name: 224 * 4, "PermissionDeniedError": 32 * 4}
 
 
 def test_a_client_that_leaves_in_mid_stream_frees_the_lanes(client: Client, world: World) -> None:

@@ -19,6 +19,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from structlog.testing import capture_logs
 
 from leakscale.client import Client
+from leakscale.client.transport import CHANNEL_OPTIONS
 from leakscale.errors import LeakScaleError, UnavailableError
 from leakscale.models import Answer
 from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc
@@ -28,7 +29,7 @@ from leakscale_server.errors import NotFound
 from leakscale_server.health import Health
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.caller import Caller
-from leakscale_server.listening import bind, new_server
+from leakscale_server.listening import LISTENER_OPTIONS, bind, new_server
 from leakscale_server.metrics import Metrics
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.observing import CallLog, EndedCall
@@ -211,6 +212,14 @@ def test_metrics_are_served_to_this_machine_alone() -> None:
             pass
     with pytest.raises(OSError):
         page(port)
+
+
+def test_the_clients_pings_are_welcome() -> None:
+    """A server with gRPC's own setting cuts a client off that pings in the middle of a long quiet call."""
+    client, listener = dict(CHANNEL_OPTIONS), dict(LISTENER_OPTIONS)
+
+    assert client["grpc.keepalive_time_ms"] >= 2 * listener["grpc.http2.min_ping_interval_without_data_ms"]  # type: ignore[operator]
+    assert listener["grpc.keepalive_permit_without_calls"] == 1
 
 
 def services(target: str, token: str) -> list[str]:

@@ -15,7 +15,7 @@ from leakscale.client.patience import Patience, Requests
 from leakscale.client.tls import Tls
 from leakscale.errors import InvalidRequestError, from_rpc_error
 
-__all__ = ["Transport"]
+__all__ = ["CHANNEL_OPTIONS", "Transport"]
 
 T = TypeVar("T")
 
@@ -47,6 +47,14 @@ _RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
         },
     ]
 }
+CHANNEL_OPTIONS: Final = (
+    ("grpc.service_config", json.dumps(_RETRIES)),
+    # The other half of the server's keepalive pair: a connection that is dead is noticed while a long call waits.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    # A proxy of the environment must never see a token.
+    ("grpc.enable_http_proxy", 0),
+)
 
 
 class Transport:
@@ -155,14 +163,6 @@ class Transport:
 
 
 def _opened(target: str, tls: Tls | None) -> grpc.Channel:
-    options = [
-        ("grpc.service_config", json.dumps(_RETRIES)),
-        # The other half of the server's keepalive pair.
-        ("grpc.keepalive_time_ms", 30_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
-        # A proxy of the environment must never see a token.
-        ("grpc.enable_http_proxy", 0),
-    ]
     if tls is None:
-        return grpc.insecure_channel(target, options=options)
-    return grpc.secure_channel(target, tls.credentials(), options=options)
+        return grpc.insecure_channel(target, options=CHANNEL_OPTIONS)
+    return grpc.secure_channel(target, tls.credentials(), options=CHANNEL_OPTIONS)

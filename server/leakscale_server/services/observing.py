@@ -22,7 +22,7 @@ from leakscale_server.identity.methods import scope_of
 __all__ = ["CallLog", "EndedCall", "Observer"]
 
 _log = structlog.get_logger()
-_STRANGERS_PER_S: Final = 10
+_CHEAP_PER_S: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ Observer = Callable[[EndedCall], None]
 class CallLog:
     """Writes one line of each call that changed something or failed; a read that succeeded leaves none.
 
-    Of calls that nobody's token came with, only so many a second are written: whoever reaches the port can make them,
-    and must not fill a disk. The metrics count them all.
+    Of calls that nobody's token came with, and of those for which there was no room, only so many a second are written:
+    whoever makes them by the thousand must not fill a disk. The metrics count them all.
 
     Args:
         monotonic_s: Clock for that.
@@ -65,7 +65,8 @@ class CallLog:
         scope, caller = scope_of(ended.method), ended.caller
         if ended.code is grpc.StatusCode.OK and scope is not None and scope.is_read:
             return
-        if caller is None and self._is_too_many():
+        is_cheap = caller is None or ended.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        if is_cheap and self._is_too_many():
             return
         _log.info(
             "call",
@@ -84,4 +85,4 @@ class CallLog:
             if second != self._second:
                 self._second, self._written_count = second, 0
             self._written_count += 1
-            return self._written_count > _STRANGERS_PER_S
+            return self._written_count > _CHEAP_PER_S
