@@ -19,7 +19,7 @@ __all__ = ["app", "become_server"]
 app = typer.Typer(help="Run a server, or ask one what it is.", no_args_is_help=True)
 
 
-_PACKAGES = ("leakscale_server", "grpc_health", "sqlglot")
+_PACKAGES = ("leakscale_server", "grpc_health", "snowballstemmer", "sqlglot")
 """What only the extra `server` brings."""
 
 
