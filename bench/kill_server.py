@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-import os
 import random
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from _served import Server, descendants, require, running, runs, start, wait_until_gone
 from leakscale.client import Client
 from leakscale.errors import LeakScaleError
 from leakscale.models import EditionKind, ShapeFile
@@ -32,42 +29,6 @@ from leakscale_server.config import ServerConfig
 
 FAMILY_COUNT = 64
 SHAPES = ("sql/threshold.toml", "python/prefix.toml")
-GONE_S_MAX = 20.0
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server that answers."""
-
-    process: subprocess.Popen[bytes]
-    target: str
-    token: str
-
-
-def start(data_dir: Path, *, backend: str, cache_dir: Path) -> Server:
-    """Start a server and wait until it serves."""
-    reader, writer = os.pipe()
-    command = [sys.executable, "-m", "leakscale_server", "--data-dir", str(data_dir), "--listen", "127.0.0.1:0"]
-    command += ["--backend", backend, "--lanes", "2", "--cache-dir", str(cache_dir), "--ready-fd", str(writer)]
-    with (data_dir.parent / "log").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, pass_fds=(writer,))
-    os.close(writer)
-    with os.fdopen(reader) as ready:
-        line = ready.readline()
-    if not line:
-        raise SystemExit((data_dir.parent / "log").read_text())
-    facts = json.loads(line)
-    return Server(process, facts["target"], facts["token"])
-
-
-@contextlib.contextmanager
-def running(data_dir: Path, *, backend: str, cache_dir: Path) -> Iterator[Server]:
-    server = start(data_dir, backend=backend, cache_dir=cache_dir)
-    try:
-        yield server
-    finally:
-        server.process.terminate()
-        server.process.wait()
 
 
 def certify(server: Server) -> Iterator[tuple[str, bytes]]:
@@ -111,19 +72,6 @@ def kill_once(folder: Path, delay_s: float, *, backend: str, cache_dir: Path) ->
     return len(answered)
 
 
-def require(holds: bool, complaint: str) -> None:
-    if not holds:
-        raise SystemExit(f"FAILED: {complaint}")
-
-
-def wait_until_gone(look: object) -> list[object]:
-    assert callable(look)
-    deadline = time.monotonic() + GONE_S_MAX
-    while (left := list(look())) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return left
-
-
 def containers(pids: list[int], backend: str) -> list[str]:
     """Return the containers that a server's processes started, dead ones too."""
     if backend != "docker":
@@ -132,24 +80,6 @@ def containers(pids: list[int], backend: str) -> list[str]:
     command = ["docker", "ps", "--all", "--filter", "label=leakscale.sandbox", "--format", form]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [line for line in listed.splitlines() if any(f"/{pid}/" in line for pid in pids)]
-
-
-def descendants(pid: int) -> list[int]:
-    found, pending = [], [pid]
-    while pending:
-        for task in Path(f"/proc/{pending.pop()}/task").iterdir():
-            children = [int(child) for child in (task / "children").read_text().split()]
-            found += children
-            pending += children
-    return found
-
-
-def runs(pid: int) -> bool:
-    try:
-        facts = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-    except OSError:
-        return False
-    return facts.rpartition(")")[2].split()[0] != "Z"
 
 
 def whole_seconds(*, backend: str, cache_dir: Path) -> float:

@@ -226,6 +226,7 @@ def _a_server_edition(edition: Edition) -> ServerEdition:
         freeze_time=edition.freeze_time,
         commitment_root=edition.commitment_root,
         certificates_digest=edition.certificates_digest,
+        file_digest="",
         freeze_statement=edition.freeze_statement,
         retirement_statement=None,
         transitions=(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from leakscale_server.config import ConfigError
 from leakscale_server.store.database import InsertOnlyDatabase, Table
 from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_forms, write_edition_file
 from leakscale_server.store.registry_tables import open_registry
+from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 
@@ -219,3 +221,54 @@ def test_a_damaged_edition_file_is_noticed(tmp_path: Path, damage: str) -> None:
             client.editions.families(edition.name)
         with pytest.raises(IntegrityError):
             client.grants.expose(edition.name, key=KEY, request_id="r")
+
+
+def test_what_was_read_is_read_again_after_any_write(tmp_path: Path) -> None:
+    """By this process or another: an answer that outlived a write would be an answer of yesterday."""
+    database = InsertOnlyDatabase(tmp_path / "facts.db", [TABLE])
+    remembered: Remembered[int] = Remembered(database)
+    reads: list[int] = []
+
+    def count() -> int:
+        reads.append(len(database.rows("SELECT * FROM facts")))
+        return reads[-1]
+
+    assert [remembered.get("count", count) for _ in range(3)] == [0, 0, 0]
+    assert reads == [0]
+    database.add("facts", [a_fact()])
+    assert [remembered.get("count", count) for _ in range(3)] == [1, 1, 1]
+    assert reads == [0, 1]
+    with closing(sqlite3.connect(tmp_path / "facts.db", isolation_level=None)) as stranger:
+        stranger.execute("INSERT INTO facts VALUES ('b', 'y', 2)")
+    assert [remembered.get("count", count) for _ in range(2)] == [2, 2]
+    database.close()
+
+
+def test_nothing_is_remembered_of_a_transaction_that_was_taken_back(tmp_path: Path) -> None:
+    """What it saw never was."""
+    database = InsertOnlyDatabase(tmp_path / "facts.db", [TABLE])
+    remembered: Remembered[int] = Remembered(database)
+
+    def count() -> int:
+        return len(database.rows("SELECT * FROM facts"))
+
+    with pytest.raises(ZeroDivisionError), database.transaction():
+        database.add("facts", [a_fact()])
+        assert remembered.get("count", count) == 1
+        raise ZeroDivisionError
+    assert remembered.get("count", count) == 0
+    database.close()
+
+
+def test_what_a_read_raises_is_not_remembered(tmp_path: Path) -> None:
+    """An edition that is not there yet may be there next time, without a write in between that we would see."""
+    database = InsertOnlyDatabase(tmp_path / "facts.db", [TABLE])
+    remembered: Remembered[int] = Remembered(database)
+
+    def lacking() -> int:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        remembered.get("x", lacking)
+    assert remembered.get("x", lambda: 5) == 5
+    database.close()

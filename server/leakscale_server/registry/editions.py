@@ -31,6 +31,7 @@ from leakscale_server.registry.names import check_id
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.edition_file import Forms, FrozenFamily, file_digest, read_forms, write_edition_file
 from leakscale_server.store.ledger import PUBLIC, Ledger
+from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.signing import Signer
 
 __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
@@ -84,6 +85,8 @@ class Edition:
     freeze_time: datetime | None
     commitment_root: bytes
     certificates_digest: bytes
+    file_digest: str
+    """SHA-256 of the file of a frozen edition, hex; empty in a draft."""
     freeze_statement: SignedStatement | None
     """What the server signed of the file; a draft has none."""
     retirement_statement: SignedStatement | None
@@ -180,6 +183,9 @@ class EditionRegistry:
         self._signer = signer
         self._editions_dir = editions_dir
         self.lifecycle = Lifecycle(registry)
+        self._editions: Remembered[Edition] = Remembered(registry)
+        self._paths: dict[str, Path] = {}
+        """Of frozen editions: a path is made of its parts at every call otherwise."""
 
     def create(self, draft: EditionDraft, *, principal: str, check: Callable[[Edition], None]) -> Edition:
         """Open a draft; the same request again returns the same draft.
@@ -235,6 +241,9 @@ class EditionRegistry:
         Raises:
             NotFound: If there is none.
         """
+        return self._editions.get(edition_id, lambda: self._read(edition_id))
+
+    def _read(self, edition_id: str) -> Edition:
         row = self._row(edition_id)
         if row is None:
             raise _unknown(edition_id)
@@ -257,6 +266,7 @@ class EditionRegistry:
             freeze_time=datetime.fromisoformat(freeze["freeze_time"]) if freeze else None,
             commitment_root=freeze["commitment_root"] if freeze else b"",
             certificates_digest=freeze["certificates_digest"] if freeze else b"",
+            file_digest=freeze["file_digest"] if freeze else "",
             freeze_statement=self._statement(freeze),
             retirement_statement=self._statement(retirement),
             transitions=self.lifecycle.of(edition_id),
@@ -268,9 +278,8 @@ class EditionRegistry:
         Raises:
             NotFound: If there is none; the same whether another project has a draft of that id.
         """
-        row = self._row(edition_id)
-        edition = self.get(edition_id) if row is not None else None
-        if edition is None or not (edition.is_frozen or edition.project == project):
+        edition = self.get(edition_id)
+        if not (edition.is_frozen or edition.project == project):
             raise _unknown(edition_id)
         return edition
 
@@ -463,10 +472,9 @@ class EditionRegistry:
             NotFrozen: If it is a draft.
             IntegrityFailure: If the file is gone or not the one that was frozen.
         """
-        self.get_frozen(edition_id)
-        path = self.file_path(edition_id)
-        frozen = self._registry.rows("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))[0]
-        if file_digest(path) != frozen["file_digest"]:
+        edition = self.get_frozen(edition_id)
+        path = self._paths.get(edition_id) or self._paths.setdefault(edition_id, self.file_path(edition_id))
+        if file_digest(path) != edition.file_digest:
             raise IntegrityFailure(
                 f"the file of edition {edition_id!r} is missing or not the one that was frozen; restore it from a copy "
                 "of the server's data folder",

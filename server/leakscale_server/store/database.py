@@ -104,6 +104,15 @@ class InsertOnlyDatabase:
             self._connection.executemany(statement, batch)
             return self._connection.total_changes - before
 
+    @property
+    def version(self) -> tuple[int, int] | None:
+        """Tell one state of the contents from another, whoever wrote; None within a transaction of this process."""
+        with self._lock:
+            if self._connection.in_transaction:
+                return None
+            (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+            return others, self._connection.total_changes
+
     def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
         with self._lock:
