@@ -346,3 +346,13 @@ def test_drafts_of_another_project_are_not_listed(facts: Facts, tokens: dict[str
 
     assert facts.edition in names
     assert facts.draft not in names
+
+
+def test_every_write_says_by_what_it_is_known_again() -> None:
+    """The SDK repeats a call whose answer was lost: the server must see that it is the same one."""
+    for name, method in METHODS.items():
+        scope = METHOD_SCOPES[f"/leakscale.v1.{name}"]
+        if scope.is_read or method.client_streaming or method.server_streaming:
+            continue
+        fields = {field.name for field in method.input_type.fields}
+        assert fields & {"request_id", "edition_id", "experiment_id", "name"} or name == "GrantService/TraceText", name

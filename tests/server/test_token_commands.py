@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from typer.testing import CliRunner, Result
 
 from leakscale.client import Client
 from leakscale.errors import PermissionDeniedError
+from leakscale.models import CertificationRequest, Condition
 from leakscale_server.__main__ import app
 from leakscale_server.app import RunningServer
+
+from .helpers import World
 
 Command = Callable[..., Result]
 
@@ -72,6 +76,28 @@ def test_a_revoked_token_is_refused_by_the_running_server(server: RunningServer,
             while time.monotonic() < deadline:
                 client.server.info()
                 time.sleep(0.1)
+
+
+def test_a_stream_ends_with_the_token_that_it_began_with(server: RunningServer, command: Command, world: World) -> None:
+    """A stream may last for hours: who took the token away meant now."""
+    facts = created(command, "--role", "admin")
+    answered = threading.Event()
+
+    def requests() -> Iterator[CertificationRequest]:
+        for ordinal in range(600):
+            yield CertificationRequest("sql-threshold", Condition.C0, ordinal % 4)
+            if ordinal == 0:
+                answered.wait(60)
+                command("revoke", facts["token_id"])
+            elif ordinal > 0:
+                time.sleep(0.1)
+
+    with Client(server.target, token=facts["token"]) as client:
+        stream = client.families.certify(world.edition.name, requests())
+        assert next(stream).is_certified
+        answered.set()
+        with pytest.raises(PermissionDeniedError, match=r"ended at .* ask the server's administrator"):
+            list(stream)
 
 
 def test_a_rotated_token_works_beside_the_old_one(server: RunningServer, command: Command) -> None:

@@ -67,7 +67,14 @@ class Gate(grpc.ServerInterceptor):
             return on_pool(handler, self._executor.quick)
         metadata = dict(handler_call_details.invocation_metadata or ())
         is_full = self._executor.is_full
-        passage = Passage(method, metadata, handler, way=_no_room if is_full else self._let_through, ended=self._tell)
+        passage = Passage(
+            method,
+            metadata,
+            handler,
+            way=_no_room if is_full else self._let_through,
+            recheck=lambda: self._identified(metadata),
+            ended=self._tell,
+        )
         return on_pool(passage.handler(), self._executor.quick) if is_full else passage.handler()
 
     def _tell(self, ended: EndedCall) -> None:

@@ -35,11 +35,19 @@ class Passage:
         metadata: What came with it.
         handler: The service's own, whose requests are decoded here and only once the way was found open.
         way: Lets it through.
+        recheck: Raises once the caller's token has ended. Asked with each message of a stream: it may last hours.
         ended: Told when it has ended.
     """
 
     def __init__(
-        self, method: str, metadata: Mapping[str, str | bytes], handler: Handler, *, way: Way, ended: Observer
+        self,
+        method: str,
+        metadata: Mapping[str, str | bytes],
+        handler: Handler,
+        *,
+        way: Way,
+        recheck: Callable[[], object],
+        ended: Observer,
     ) -> None:
         self.method = method
         self.metadata = metadata
@@ -47,6 +55,7 @@ class Passage:
         self.is_stream = handler.request_streaming or handler.response_streaming
         self._inner = handler
         self._way = way
+        self._recheck = recheck
         self._ended = ended
         self.caller: Caller | None = None
         """Who calls, once the way has found out."""
@@ -68,7 +77,9 @@ class Passage:
     def _many(self, behavior: Callable[..., Any]) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
         def guarded(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             with self._watched(context), self._way(self, context) as call:
-                yield from behavior(self._decoded(request), call)
+                for answer in behavior(self._decoded(request), call):
+                    self._recheck()
+                    yield answer
 
         return guarded
 
@@ -92,7 +103,12 @@ class Passage:
             self._ended(EndedCall(self.method, self.request_id, self.caller, code, reason, time_s))
 
     def _decoded(self, request: Any) -> Any:
-        return map(self._decode, request) if self._inner.request_streaming else self._decode(request)
+        return self._each_decoded(request) if self._inner.request_streaming else self._decode(request)
+
+    def _each_decoded(self, requests: Iterator[bytes]) -> Iterator[Any]:
+        for request in requests:
+            self._recheck()
+            yield self._decode(request)
 
     def _decode(self, request: bytes) -> Any:
         assert self._inner.request_deserializer is not None  # noqa: S101 - every generated handler has one

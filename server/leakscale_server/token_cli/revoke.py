@@ -25,7 +25,7 @@ def revoke(
     data_dir: DataDirOption,
     as_json: JsonOption = False,
 ) -> None:
-    """End a token. A server that runs refuses it within 5 seconds; calls that it began go on."""
+    """End a token. A server that runs refuses it within 5 seconds, also in streams that it began."""
     with ending_in_one_line(as_json=as_json):
         with opened_tokens(data_dir) as tokens:
             facts = facts_of(tokens.revoke(token_id))
