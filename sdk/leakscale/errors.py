@@ -18,6 +18,7 @@
     │   ├── GrantNotOpenError
     │   ├── ExpiredError
     │   ├── CohortTooSmallError
+    │   ├── PartiesMixedError
     │   └── BudgetSpentError
     ├── ConflictError                the same name stands for something else already
     │   └── CaseDuplicateError
@@ -72,6 +73,7 @@ __all__ = [
     "NotFrozenError",
     "NotRetiredError",
     "NotSealedError",
+    "PartiesMixedError",
     "PermissionDeniedError",
     "PreconditionError",
     "ReadOnlyError",
@@ -155,6 +157,10 @@ class GrantNotOpenError(PreconditionError):
     """A grant waits for approval, or its time is over."""
 
 
+class PartiesMixedError(PreconditionError):
+    """One principal would redeem a grant and submit answers, in an experiment that does not say so."""
+
+
 class BudgetSpentError(PreconditionError):
     """What may be disclosed over a part of a private edition is spent."""
 
@@ -218,6 +224,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_GRANT_NOT_OPEN: GrantNotOpenError,
     enums_pb2.ERROR_REASON_EXPIRED: ExpiredError,
     enums_pb2.ERROR_REASON_COHORT_TOO_SMALL: CohortTooSmallError,
+    enums_pb2.ERROR_REASON_PARTIES_MIXED: PartiesMixedError,
     enums_pb2.ERROR_REASON_BUDGET_SPENT: BudgetSpentError,
     enums_pb2.ERROR_REASON_CASE_UNKNOWN: CaseUnknownError,
     enums_pb2.ERROR_REASON_ANSWER_TOO_LONG: AnswerTooLongError,

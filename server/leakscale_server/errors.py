@@ -18,6 +18,7 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ├── GrantNotOpen       FAILED_PRECONDITION
     ├── Expired            FAILED_PRECONDITION
     ├── CohortTooSmall     FAILED_PRECONDITION
+    ├── PartiesMixed       FAILED_PRECONDITION
     ├── EditionRetired     FAILED_PRECONDITION
     └── BudgetSpent        FAILED_PRECONDITION
 
@@ -56,6 +57,7 @@ __all__ = [
     "NotFrozen",
     "NotRetired",
     "NotSealed",
+    "PartiesMixed",
     "QueueFull",
     "ReadOnly",
     "SandboxUnusable",
@@ -242,6 +244,13 @@ class GrantNotOpen(ServerFault):
     code = grpc.StatusCode.FAILED_PRECONDITION
 
 
+class PartiesMixed(ServerFault):
+    """One principal would redeem a grant and submit answers, in an experiment that does not say so."""
+
+    reason = enums_pb2.ERROR_REASON_PARTIES_MIXED
+    code = grpc.StatusCode.FAILED_PRECONDITION
+
+
 class BudgetSpent(ServerFault):
     """What may be disclosed over a part of a private edition is spent."""
 
@@ -346,6 +355,7 @@ FAULTS: Final[tuple[type[ServerFault], ...]] = (
     AlreadyDone,
     Expired,
     CohortTooSmall,
+    PartiesMixed,
     GrantNotOpen,
     BudgetSpent,
     CaseUnknown,

@@ -16,6 +16,7 @@ ERRORS = {
     "AlreadyDoneError", "AnswerTooLongError", "AuthenticationError", "BankIncompleteError", "BankSealedError",
     "BudgetSpentError", "BusyError", "CaseDuplicateError", "CaseUnknownError", "CohortTooSmallError", "ConflictError",
     "DeadlineError", "EditionRetiredError", "ExpiredError", "GrantNotOpenError", "IntegrityError", "NotRetiredError",
+    "PartiesMixedError",
     "InvalidRequestError", "LeakScaleError", "ModelError", "NotCertifiedError", "NotFoundError", "NotFrozenError",
     "NotSealedError", "PermissionDeniedError", "PreconditionError", "ReadOnlyError", "ServerError", "StorageFullError",
     "UnavailableError",

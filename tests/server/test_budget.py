@@ -257,14 +257,18 @@ def test_small_cohorts_are_for_an_administrator_to_allow(tmp_path: Path) -> None
             experiments.create(dataclasses.replace(plan, experiment_id="next"), party=PARTY)
 
 
-def test_practice_edition_has_no_budget(tmp_path: Path) -> None:
-    """Its author can rebuild the truth anyway, and may have numbers over single shapes."""
-    experiments = frozen(tmp_path, kind="practice", shape_count=2)
+def test_practice_edition_has_no_budget_for_its_authors_project(tmp_path: Path) -> None:
+    """Its author can rebuild the truth anyway, and may have numbers over single shapes. Others cannot, and may not."""
+    experiments = frozen(tmp_path, kind="practice", shape_count=32)
+    author, stranger = Party("ada", "default"), Party("bob", "south")
     alone = (Cohort("first", shapes(0)), Cohort("second", shapes(1)))
 
     for number in range(9):
-        experiments.create(dataclasses.replace(numbered(number), cohorts=alone), party=PARTY)
-    assert experiments.budget("large", party=PARTY) is None
+        experiments.create(dataclasses.replace(numbered(number), cohorts=alone), party=author)
+    assert experiments.budget("large", party=author) is None
+    with pytest.raises(CohortTooSmall):
+        experiments.create(dataclasses.replace(PLAN, cohorts=alone), party=stranger)
+    assert registered(experiments, [stranger], 9) == 4
 
 
 def test_what_expires_is_free_again_and_can_no_longer_be_disclosed(tmp_path: Path) -> None:
@@ -289,7 +293,7 @@ def test_what_expires_is_free_again_and_can_no_longer_be_disclosed(tmp_path: Pat
 
 def test_projects_do_not_see_each_others_experiments(tmp_path: Path) -> None:
     """Two projects may use one id, and neither learns of the other's."""
-    experiments = frozen(tmp_path, kind="practice", shape_count=1)
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
     north, south = Party("ada", "north"), Party("bob", "south")
     experiments.create(PLAN, party=north)
     other = dataclasses.replace(PLAN, draw_count=9)

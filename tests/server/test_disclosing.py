@@ -67,6 +67,7 @@ def a_sealed_experiment(*, kind: str, rings: tuple[Ring, ...] = (Ring.R0,), seed
         rings=rings,
         cohorts=(PlanCohort("half", ("python-0", "python-1", "sql-2")), PlanCohort("one", ("sql-3",))),
         assurance_level="L2",
+        is_open=kind == "practice",
     )
     banks = tuple(
         SealedBank(f"{domain}-{state}-{ring}", domain, state, ring, b"d" * 32, _choices(draw, families, domain, state))

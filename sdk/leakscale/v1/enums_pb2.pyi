@@ -89,6 +89,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_ANSWER_TOO_LONG: _ClassVar[ErrorReason]
     ERROR_REASON_EXPIRED: _ClassVar[ErrorReason]
     ERROR_REASON_COHORT_TOO_SMALL: _ClassVar[ErrorReason]
+    ERROR_REASON_PARTIES_MIXED: _ClassVar[ErrorReason]
     ERROR_REASON_GRANT_NOT_OPEN: _ClassVar[ErrorReason]
     ERROR_REASON_EDITION_RETIRED: _ClassVar[ErrorReason]
     ERROR_REASON_NOT_RETIRED: _ClassVar[ErrorReason]
@@ -152,6 +153,7 @@ ERROR_REASON_CASE_DUPLICATE: ErrorReason
 ERROR_REASON_ANSWER_TOO_LONG: ErrorReason
 ERROR_REASON_EXPIRED: ErrorReason
 ERROR_REASON_COHORT_TOO_SMALL: ErrorReason
+ERROR_REASON_PARTIES_MIXED: ErrorReason
 ERROR_REASON_GRANT_NOT_OPEN: ErrorReason
 ERROR_REASON_EDITION_RETIRED: ErrorReason
 ERROR_REASON_NOT_RETIRED: ErrorReason

@@ -17,6 +17,7 @@ from leakscale.sealing import is_holder_key
 from leakscale_server.errors import AlreadyDone, DigestConflict, GrantNotOpen, InvalidRequest, NotFound, ScopeMissing
 from leakscale_server.identity.caller import Caller
 from leakscale_server.registry.names import check_id
+from leakscale_server.registry.parties import require_apart_to_redeem
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 
@@ -153,6 +154,7 @@ class GrantRegistry:
         Raises:
             ScopeMissing: If the caller is not the holder.
             GrantNotOpen: If it waits for approval, or has expired.
+            PartiesMixed: If the holder submitted answers in an experiment on a private edition that is not marked.
             AlreadyDone: If another request redeemed it.
         """
         check_id(request_id, field="request_id")
@@ -162,6 +164,7 @@ class GrantRegistry:
             )
         with self._registry.transaction():
             self._require_open(grant)
+            require_apart_to_redeem(self._registry, grant.edition_id, principal=caller.principal)
             row: Row = {
                 "grant_id": grant.grant_id,
                 "request_id": request_id,

@@ -71,8 +71,8 @@ def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Associat
         "resample_count": head.resample_count,
         "bootstrap_seed": str(head.bootstrap_seed),
         "confidence": 1 - _ALPHA,
-        # The ends of a private edition's intervals take few values, so that they say little of single families.
-        "intervals": "exact" if head.is_practice else "rounded_outwards",
+        # Rounded ends take few values, so that they say little of single families.
+        "intervals": "exact" if head.is_open else "rounded_outwards",
         "banks": {bank.bank_id: bank.answers_digest.hex() for bank in experiment.banks},
         **_numbers(head, experiment.families, tallies),
     }
@@ -97,7 +97,7 @@ def _numbers(head: ExperimentHead, families: Sequence[FamilyCell], tallies: Mapp
     """Return everything that is disclosed over some families: totals and effects in R0, and what of it transfers."""
     rings = {ring: _RingScores(head, families, tallies[ring]) for ring in head.rings}
     effects = {ring: scores.effects() for ring, scores in rings.items()}
-    written = _Writer(is_exact=head.is_practice)
+    written = _Writer(is_exact=head.is_open)
     numbers: dict[str, Any] = {
         "totals": rings[Ring.R0].totals(),
         "effects": [written.effect(effect) for effect in effects[Ring.R0]],

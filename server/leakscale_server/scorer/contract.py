@@ -176,11 +176,8 @@ class ExperimentHead:
     cohorts: tuple[Cohort, ...]
     """Beside the whole edition."""
     assurance_level: str
-
-    @property
-    def is_practice(self) -> bool:
-        """Tell whether the edition's author can rebuild its truth, so that nothing need be held back."""
-        return self.edition_kind == "practice"
+    is_open: bool
+    """Whether the caller may be told everything: the author of a practice edition, who can rebuild its truth."""
 
 
 @dataclass(frozen=True, slots=True)

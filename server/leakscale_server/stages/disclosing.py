@@ -10,6 +10,7 @@ from leakscale.scoring import choices_of
 from leakscale_server.core.disclosure.assurance import assurance_level
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.registry.experiments import Bank, Experiment, ExperimentRegistry, Released, Statement
+from leakscale_server.registry.experiments.plans import is_open
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.scorer.contract import (
     NO_CHOICE,
@@ -112,4 +113,5 @@ def _head(experiment: Experiment, edition: Edition, *, level: str) -> Experiment
         rings=plan.rings,
         cohorts=plan.cohorts,
         assurance_level=level,
+        is_open=is_open(edition, project=experiment.project),
     )

@@ -45,7 +45,7 @@ class AtomBudget:
 
 
 class Accounts:
-    """The accounts of every private edition. Call it inside the transaction that registers or discloses."""
+    """The accounts of every edition that has a budget. Call it inside the transaction that registers or discloses."""
 
     def __init__(self, registry: InsertOnlyDatabase) -> None:
         self._registry = registry
@@ -93,7 +93,7 @@ class Accounts:
     def _cells(self, edition: Edition, *, now: datetime) -> Sequence[Cell]:
         """Return every cell of an edition that is disclosed, or may still be."""
         atoms = atoms_of_edition(edition)
-        query = f"SELECT plan FROM experiments WHERE edition_id = ? AND {_COUNTS}"  # noqa: S608 - words are ours
+        query = f"SELECT plan FROM experiments WHERE edition_id = ? AND {_COUNTS} AND {_IS_CHARGED_FOR}"  # noqa: S608 - words are ours
         rows = self._registry.rows(query, (edition.edition_id, time_text(now)))
         return [cell for row in rows for cell in ExperimentPlan.from_json(row["plan"]).cells(atoms)]
 
@@ -123,6 +123,13 @@ _COUNTS = (
 """Whether an experiment counts: it is being disclosed or was, or may still be."""
 
 
+_IS_CHARGED_FOR = (
+    "EXISTS (SELECT 1 FROM reservations WHERE reservations.project = experiments.project "
+    "AND reservations.experiment_id = experiments.experiment_id)"
+)
+"""Whether an experiment set anything aside; those of a practice edition's author do not."""
+
+
 def _row(plan: ExperimentPlan, party: Party, atom: Atom, cost: Cost) -> Row:
     return {
         "project": party.project,
@@ -150,7 +157,7 @@ def _too_small(found: TooSmall, edition: Edition) -> CohortTooSmall:
     shape_ids = sorted({atom.shape_id for atom in found.atoms})
     more = f" and {len(shape_ids) - 3} more" if len(shape_ids) > 3 else ""
     return CohortTooSmall(
-        f"numbers of private edition {edition.edition_id!r} would be over {found.family_count} families "
+        f"numbers of edition {edition.edition_id!r} would be over {found.family_count} families "
         f"({', '.join(shape_ids[:3])}{more}), alone or as a difference from what is disclosed; the floor is "
         f"{COHORT_FAMILIES_MIN} ({TIERS[-1].families_min} where an administrator allowed it), so choose cohorts that "
         "leave more families on either side",
@@ -167,7 +174,7 @@ def _overdrawn(found: Overdraft, edition: Edition) -> BudgetSpent:
     )
     wanted = f"{asked.release_count}" if found.is_of_releases else f"{asked.millibits / 1000:.1f}"
     return BudgetSpent(
-        f"private edition {edition.edition_id!r}: the {found.account.value} has {figures} over {found.atom.name} spent "
+        f"edition {edition.edition_id!r}: the {found.account.value} has {figures} over {found.atom.name} spent "
         f"or set aside, and this plan asks {wanted}; ask fewer rings, cohorts or draws, or freeze a fresh edition",
         subject=f"editions/{edition.edition_id}",
     )

@@ -34,9 +34,10 @@ from leakscale_server.registry.experiments.chunks import (
     PlacedChunk,
     StoredChunk,
 )
-from leakscale_server.registry.experiments.plans import ExperimentPlan, check_cohorts, check_plan
+from leakscale_server.registry.experiments.plans import ExperimentPlan, check_cohorts, check_plan, is_open
 from leakscale_server.registry.experiments.releases import Released, Releases, Statement
 from leakscale_server.registry.experiments.times import time_text
+from leakscale_server.registry.parties import require_apart_to_submit
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 
@@ -115,9 +116,8 @@ class ExperimentRegistry:
             DigestConflict: If the id was used for another plan.
         """
         check_plan(plan)
-        self._editions.visible(plan.edition_id, project=party.project)
-        edition = self._editions.get_frozen(plan.edition_id)
-        check_cohorts(plan, edition)
+        edition = self._editions.get_frozen(plan.edition_id, project=party.project)
+        check_cohorts(plan, edition, has_floor=not is_open(edition, project=party.project))
         with self._registry.transaction():
             stored = self._row(party.project, plan.experiment_id)
             if stored is None:
@@ -173,6 +173,7 @@ class ExperimentRegistry:
             BankSealed: If the bank is sealed and a chunk is not among those that it has.
             Expired: If the experiment is.
             EditionRetired: If the edition's truth is in the open.
+            PartiesMixed: If the principal redeemed a grant of the edition, and the plan does not say so.
         """
         experiment = self.get(party.project, experiment_id)
         bank = experiment.bank(bank_id)
@@ -183,6 +184,7 @@ class ExperimentRegistry:
                 is_sealed = self._seal_row(key) is not None
                 if not is_sealed:
                     self._require_alive(experiment)
+                    self._require_apart(experiment, party)
                 self._chunks.add(key, placed, cases=cases, principal=party.principal, is_closed=is_sealed)
         return self.get_bank(party.project, experiment_id, bank_id)
 
@@ -268,22 +270,21 @@ class ExperimentRegistry:
         return self._releases.released(project, experiment_id)
 
     def budget(self, edition_id: str, *, party: Party) -> list[AtomBudget] | None:
-        """Return what a party and everybody have spent of an edition, or None where it has no budget.
+        """Return what a party and everybody have spent of an edition, or None where it has no budget for them.
 
         Raises:
             NotFound: If the edition does not exist.
             NotFrozen: If it is a draft.
         """
-        self._editions.visible(edition_id, project=party.project)
-        edition = self._editions.get_frozen(edition_id)
-        if edition.kind == "practice":
+        edition = self._editions.get_frozen(edition_id, project=party.project)
+        if is_open(edition, project=party.project):
             return None
         with self._registry.transaction():
             return self._accounts.budget(edition, party=party, now=self._now())
 
     def _register(self, plan: ExperimentPlan, edition: Edition, party: Party) -> None:
         now = self._now()
-        if edition.kind != "practice":
+        if not is_open(edition, project=party.project):
             self._accounts.set_aside(plan, edition, party=party, now=now)
         row: Row = {
             "project": party.project,
@@ -348,6 +349,10 @@ class ExperimentRegistry:
         """Refuse answers to an experiment that is over, or whose truth is in the open."""
         self._require_time(experiment)
         self._editions.get(experiment.plan.edition_id).require_in_use()
+
+    def _require_apart(self, experiment: Experiment, party: Party) -> None:
+        if not experiment.plan.is_self_administered:
+            require_apart_to_submit(self._registry, experiment.plan.edition_id, principal=party.principal)
 
     def _require_time(self, experiment: Experiment) -> None:
         if self._now() >= experiment.expire_time:

@@ -16,7 +16,15 @@ from leakscale_server.errors import CohortTooSmall, InvalidRequest
 from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.names import check_id
 
-__all__ = ["LIFETIME_DEFAULT_S", "WHOLE", "ExperimentPlan", "atoms_of_edition", "check_cohorts", "check_plan"]
+__all__ = [
+    "LIFETIME_DEFAULT_S",
+    "WHOLE",
+    "ExperimentPlan",
+    "atoms_of_edition",
+    "check_cohorts",
+    "check_plan",
+    "is_open",
+]
 
 WHOLE: Final = "all"
 """Id of the cohort that every plan has: the whole edition."""
@@ -81,6 +89,11 @@ def atoms_of_edition(edition: Edition) -> tuple[Atom, ...]:
     return atoms_of((Domain(shape.domain), shape.id) for shape in edition.shapes)
 
 
+def is_open(edition: Edition, *, project: str) -> bool:
+    """Tell whether a project may be told everything of an edition: a practice edition that its own author made."""
+    return edition.kind == "practice" and edition.project == project
+
+
 def check_plan(plan: ExperimentPlan) -> None:
     """Refuse a plan that could not be carried out on any edition.
 
@@ -111,12 +124,17 @@ def check_plan(plan: ExperimentPlan) -> None:
         )
 
 
-def check_cohorts(plan: ExperimentPlan, edition: Edition) -> None:
+def check_cohorts(plan: ExperimentPlan, edition: Edition, *, has_floor: bool) -> None:
     """Refuse cohorts that an edition does not have, or that are smaller than the plan itself allows.
+
+    Args:
+        plan: Whose cohorts they are.
+        edition: That the plan is for.
+        has_floor: Whether numbers must be over so many families; not where everything is open.
 
     Raises:
         InvalidRequest: If a cohort has an id that is taken, or a shape twice, unknown, or none.
-        CohortTooSmall: If a private edition's cell is smaller than `cohort_families_min`.
+        CohortTooSmall: If a cell is smaller than `cohort_families_min`.
     """
     if len(plan.cohorts) > _COHORT_COUNT_MAX:
         raise InvalidRequest(
@@ -132,7 +150,7 @@ def check_cohorts(plan: ExperimentPlan, edition: Edition) -> None:
             )
         taken.add(cohort.cohort_id)
         _check_shapes(cohort, edition)
-    if edition.kind != "practice":
+    if has_floor:
         _check_sizes(plan, edition)
 
 
@@ -160,7 +178,7 @@ def _check_sizes(plan: ExperimentPlan, edition: Edition) -> None:
             if count < plan.cohort_families_min:
                 atom = min(cell)
                 raise CohortTooSmall(
-                    f"cohort {cohort.cohort_id!r} of private edition {edition.edition_id!r} has {count} families of "
+                    f"cohort {cohort.cohort_id!r} of edition {edition.edition_id!r} has {count} families of "
                     f"{atom.domain.value} in {atom.condition.value}, fewer than the plan's cohort_families_min "
                     f"{plan.cohort_families_min}; {_way_out(count)}",
                     subject=f"editions/{edition.edition_id}",
