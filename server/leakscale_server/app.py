@@ -83,7 +83,10 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         stack.callback(registry.close)
         executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
         bootstrap = BootstrapToken.kept_in(config.data_dir / "token")
-        identify = TokenBook(TokenRegistry(registry), bootstrap).caller
+        # A connection of its own: who comes in must not wait until somebody's answers are written.
+        tokens = open_registry(config.data_dir)
+        stack.callback(tokens.close)
+        identify = TokenBook(TokenRegistry(tokens), bootstrap).caller
         observers, metrics_port = stack.enter_context(observers_of(config, executor))
         server, health_servicer = new_server(config, executor, identify, observers=observers)
         stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
