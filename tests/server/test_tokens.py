@@ -16,6 +16,7 @@ from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role, Scope
 from leakscale_server.identity.token_book import CACHE_AGE_S, TokenBook
 from leakscale_server.identity.token_registry import IssuedToken, TokenRegistry
+from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.registry_tables import open_registry
 
 BOOTSTRAP = "lsk_" + "b" * 64
@@ -42,6 +43,8 @@ class Bench:
     tokens: TokenRegistry
     book: TokenBook
     folder: Path
+    written: InsertOnlyDatabase
+    """The registry as everybody else holds it open."""
 
     def issue(self, **changes: Any) -> IssuedToken:
         arguments: dict[str, Any] = {"principal": "ada", "project": "north", "role": Role.AUDITOR, "lifetime": DAY}
@@ -62,7 +65,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     book = TokenBook(
         TokenRegistry(served), BootstrapToken(BOOTSTRAP), now=lambda: clock.moment, monotonic_s=lambda: clock.elapsed_s
     )
-    yield Bench(clock, TokenRegistry(commanded, now=lambda: clock.moment), book, tmp_path)
+    yield Bench(clock, TokenRegistry(commanded, now=lambda: clock.moment), book, tmp_path, commanded)
     served.close()
     commanded.close()
 
@@ -165,6 +168,15 @@ def test_a_token_made_while_the_server_runs_holds_at_once(bench: Bench) -> None:
     bench.is_refused(_changed(issued.text, len(issued.text) - 1))
 
     assert not bench.is_refused(issued.text)
+
+
+def test_a_token_is_known_while_somebody_writes(bench: Bench) -> None:
+    """Or one large upload would keep everybody out who was not seen in the last two seconds."""
+    issued = bench.issue()
+    with bench.written.transaction():
+        bench.written.add("token_ends", [{"token_id": "another", "end_time": "2030-01-01T00:00:00+00:00"}])
+
+        assert not bench.is_refused(issued.text)
 
 
 def test_rotation_leaves_both_for_the_overlap_and_then_the_new_one(bench: Bench) -> None:
