@@ -11,7 +11,7 @@ from leakscale.client import Client
 from leakscale.models import Edition
 from leakscale_server.app import RunningServer, serve
 
-from .helpers import World, a_frozen_edition, a_world, server_config
+from .helpers import OTHER_SEEDS, World, a_frozen_edition, a_world, server_config
 
 
 @pytest.fixture(scope="session")
@@ -41,5 +41,5 @@ def world(client: Client) -> World:
 @pytest.fixture(scope="session")
 def retired(client: Client, world: World) -> Edition:
     """An edition whose truth is in the open."""
-    frozen, _ = a_frozen_edition(client, "spent", practice_private_seed=b"r" * 32)
+    frozen, _ = a_frozen_edition(client, "spent", **OTHER_SEEDS)
     return client.editions.retire(frozen.name)

@@ -34,6 +34,8 @@ CACHE = Path(tempfile.gettempdir()) / "leakscale-test-cache"
 """Sandbox images, built once for every run of the tests on this machine."""
 PUBLIC_SEED = b"p" * 32
 PRIVATE_SEED = b"s" * 32
+OTHER_SEEDS: Any = {"public_seed": b"q" * 32, "practice_private_seed": b"t" * 32}
+"""Of editions that are retired: their truth is in the open, and they are not earlier ones of the same families."""
 DRAWS = 2
 KEY = HolderKey(b"k" * 32)
 """What the corpora of the tests are sealed to."""

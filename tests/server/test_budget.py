@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from leakscale.models import BankPhase, Ring
+from leakscale.models import BankPhase, EditionPhase, Ring
 from leakscale.resources import catalog_folder
 from leakscale_server.__main__ import app
 from leakscale_server.core.disclosure.atoms import Cohort
@@ -62,14 +62,15 @@ def frozen(
     toml = (catalog_folder() / "sql" / "threshold.toml").read_text(encoding="utf-8")
     shapes = tuple(("shape.toml", toml.replace("sql-threshold", f"sql-threshold-{n}")) for n in range(shape_count))
     editions.create(EditionDraft("large", kind, 16, b"p" * 16, shapes), principal="ada", check=lambda _: None)
-    _freeze(registry)
+    _freeze(registry, editions)
     return ExperimentRegistry(registry, ledger, editions, now=now)
 
 
-def _freeze(registry: InsertOnlyDatabase) -> None:
+def _freeze(registry: InsertOnlyDatabase, editions: EditionRegistry) -> None:
     row = {"edition_id": "large", "file_digest": "", "commitment_root": b"r", "certificates_digest": b"c"}
     row |= {"payload": b"p", "signature": b"s"}
-    registry.add("freezes", [{**row, "freeze_time": "2026-01-01T00:00:00+00:00"}])
+    registry.add("freezes", [row])
+    editions.lifecycle.reach("large", EditionPhase.FROZEN, principal="ada")
 
 
 def numbered(number: int) -> ExperimentPlan:

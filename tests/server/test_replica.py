@@ -13,13 +13,13 @@ import pytest
 from leakscale.client import Client
 from leakscale.errors import AuthenticationError, NotFoundError, NotRetiredError, ReadOnlyError
 from leakscale.merkle import is_consistent, is_included, tree_hash
-from leakscale.models import CertificationRequest, Condition, Edition, EditionKind, EditionPhase, Ring
+from leakscale.models import CertificationRequest, Condition, Edition, EditionPhase, Ring
 from leakscale.verify import verify_directory
 from leakscale.verify.exporting import export_server
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 
-from .helpers import KEY, World, a_draft, a_frozen_edition, a_plan, server_config
+from .helpers import KEY, OTHER_SEEDS, World, a_draft, a_frozen_edition, a_plan, server_config
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_a_newer_export_is_taken_and_one_that_does_not_hold_is_not(
     shutil.copytree(exported, copy)
     config = server_config(tmp_path / "data", replica_of=copy)
     with serve(config) as running, Client(running.target, token=running.token) as made:
-        a_frozen_edition(client, "newer", kind=EditionKind.PRACTICE)
+        a_frozen_edition(client, "newer", **OTHER_SEEDS)
         with pytest.raises(NotFoundError):
             made.editions.get("editions/newer")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -20,7 +21,7 @@ from leakscale.errors import (
     NotFrozenError,
     NotRetiredError,
 )
-from leakscale.models import CertificationRequest, Condition, Edition, EditionPhase, Opening
+from leakscale.models import CertificationRequest, Condition, Edition, EditionPhase, ExperimentPlan, Opening
 from leakscale.verify.checks import Checks
 from leakscale.verify.editions import CheckedEdition, check_edition
 from leakscale.verify.exporting import export_server
@@ -37,10 +38,7 @@ from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
 
-from .helpers import KEY, World, a_draft, a_frozen_edition, a_plan, answers_to
-
-SPENT_SEED = b"t" * 32
-"""Of editions that are retired here: their truth is in the open, the shared world's is not."""
+from .helpers import KEY, OTHER_SEEDS, World, a_draft, a_frozen_edition, a_plan, answers_to
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,7 @@ def phases(edition: Edition) -> list[str]:
 
 def test_an_edition_goes_through_its_phases_with_who_and_when(client: Client) -> None:
     """From its draft to its end, each once, in order."""
-    draft = a_draft(client, "phases", practice_private_seed=SPENT_SEED)
+    draft = a_draft(client, "phases", **OTHER_SEEDS)
     assert (draft.phase, phases(draft)) == (EditionPhase.DRAFT, ["draft"])
 
     list(client.families.certify_edition(draft))
@@ -104,7 +102,7 @@ def test_nothing_is_open_before_retirement(client: Client, world: World) -> None
 
 def test_a_retired_edition_measures_nothing_any_more(client: Client) -> None:
     """Whoever answers with the truth at hand measures nothing; what was sealed before still counts."""
-    edition, _ = a_frozen_edition(client, "late", practice_private_seed=SPENT_SEED)
+    edition, _ = a_frozen_edition(client, "late", **OTHER_SEEDS)
     families = client.editions.families(edition.name)
     done = client.experiments.create(a_plan(edition, "late-done"))
     for bank in done.banks:
@@ -139,6 +137,22 @@ def test_openings_are_what_the_families_were_committed_to(client: Client, retire
     assert {each.truth for each in openings} == {0, 1, 2, 3}
     assert len({each.nonce for each in openings}) == 16
     assert [each.condition for each in openings].count(Condition.C0) == 8
+
+
+def test_the_leaf_of_a_commitment_is_what_anybody_can_hash(client: Client, retired: Edition) -> None:
+    """SHA-256 over one zero byte and the canonical JSON of the opening, written here by hand; then the tree."""
+    leaves = []
+    for each in client.editions.openings(retired.name):
+        text = (
+            f'{{"edition":"spent","family":"{each.family_id}","key":"{each.key}","nonce":"{each.nonce.hex()}",'
+            f'"truth":{each.truth},"v":1}}'
+        )
+        leaves.append(hashlib.sha256(b"\x00" + text.encode()).digest())
+
+    while len(leaves) > 1:  # sixteen: every level is even
+        pairs = zip(leaves[::2], leaves[1::2], strict=True)
+        leaves = [hashlib.sha256(b"\x01" + left + right).digest() for left, right in pairs]
+    assert leaves[0] == retired.commitment_root
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +250,7 @@ def _a_server_edition(edition: Edition) -> ServerEdition:
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_openings_that_are_lost_are_opened_again(client: Client, data_dir: Path, damage: str) -> None:
     """A crash between record and file, or a damaged disk: retiring again writes them again, and logs nothing."""
-    frozen, _ = a_frozen_edition(client, f"lost-{damage}", practice_private_seed=SPENT_SEED)
+    frozen, _ = a_frozen_edition(client, f"lost-{damage}", **OTHER_SEEDS)
     client.editions.retire(frozen.name)
     path = data_dir / "editions" / f"lost-{damage}.openings.jsonl"
     content, entries = path.read_bytes(), client.ledger.head().entry_count
@@ -268,6 +282,9 @@ def test_a_draft_exists_for_its_project_alone(client: Client, stranger: Client) 
             lambda: list(stranger.editions.download(name)),
             lambda: list(stranger.editions.openings(name)),
             lambda: list(stranger.families.certify(name, [request])),
+            lambda: stranger.experiments.create(ExperimentPlan("hidden-x", name, "a model")),
+            lambda: stranger.experiments.budget(name),
+            lambda: stranger.grants.expose(name, key=KEY, request_id="hidden"),
         ]
         said = []
         for act in acts:

@@ -123,6 +123,20 @@ def test_every_byte_of_an_envelope_counts(exported: Path, key: bytes, name: str,
             open_envelope(flipped(content, place), predicate, public_key=key, source=name)
 
 
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".json")])
+def test_the_tools_of_others_verify_an_envelope(exported: Path, key: bytes, name: str) -> None:
+    """An exported file as it is, read by securesystemslib, which in-toto's and TUF's own tools are built on."""
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import SSlibKey
+
+    envelope = Envelope.from_dict(json.loads((exported / name).read_bytes()))
+    (key_id,) = envelope.signatures
+
+    assert envelope.verify([SSlibKey(key_id, "ed25519", "ed25519", {"public": key.hex()})], 1).keys() == {key_id}
+    assert envelope.payload_type == "application/vnd.in-toto+json"
+    assert json.loads(envelope.payload)["_type"] == "https://in-toto.io/Statement/v1"
+
+
 @pytest.mark.parametrize("name", ["head.json", "ledger.jsonl", *FILES])
 def test_a_flipped_byte_is_named_by_its_file(copy: Path, key: bytes, name: str) -> None:
     """The whole verification, as a person runs it."""

@@ -1,177 +1,24 @@
-"""Editions: drafts of shapes, certificates, and the immutable file they become."""
+"""Editions of a server: drafts, their certificates, and what is known of them once they are frozen."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
-from leakscale.digests import canonical_json
-from leakscale.edition_files import Atom, EditionFacts
-from leakscale.errors import IntegrityError
-from leakscale.models import Condition, Domain, EditionKind, EditionPhase, Family, Ring, SignedStatement
-from leakscale.statements import Predicate, envelope_bytes, statement
+from leakscale.models import Condition, EditionPhase, Family, Ring, SignedStatement
 from leakscale_server.core.building.construction import FamilySlot
-from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
-from leakscale_server.errors import (
-    DigestConflict,
-    EditionRetired,
-    IntegrityFailure,
-    InvalidRequest,
-    NotFound,
-    NotFrozen,
-)
-from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
-from leakscale_server.registry.lifecycle import Lifecycle, Transition
-from leakscale_server.registry.names import check_id
+from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen
+from leakscale_server.registry.edition import Edition, EditionDraft, SignedCertificate, check_draft, parse_shapes
+from leakscale_server.registry.frozen_files import FrozenFiles, forms_in
+from leakscale_server.registry.lifecycle import Lifecycle
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.edition_file import Forms, FrozenFamily, file_digest, read_forms, write_edition_file
-from leakscale_server.store.ledger import PUBLIC, Ledger
+from leakscale_server.store.edition_file import Forms
+from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.signing import Signer
 
 __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
-
-_FAMILIES_PER_CELL: Final = (4, 8, 12, 16)
-_SHAPES_MAX: Final = 256
-_TOML_BYTES_MAX: Final = 256 * 1024
-_SEED_BYTES: Final = (16, 64)
-
-
-@dataclass(frozen=True, slots=True)
-class EditionDraft:
-    """What an author asks for."""
-
-    edition_id: str
-    kind: str
-    """`practice` or `private`."""
-    families_per_cell: int
-    public_seed: bytes
-    shapes: tuple[tuple[str, str], ...]
-    """(name of the file, TOML text), in order."""
-    project: str = BOOTSTRAP_PROJECT
-    """Who owns it: approves its grants, traces them, sees its draft."""
-
-    def digest(self) -> str:
-        """Identify the request, so that the same one again is recognized; names of files are for messages only."""
-        body = {
-            "edition_id": self.edition_id,
-            "kind": self.kind,
-            "families_per_cell": self.families_per_cell,
-            "public_seed": self.public_seed.hex(),
-            "shapes": [toml for _, toml in self.shapes],
-        }
-        return hashlib.sha256(canonical_json(body)).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """An edition as the public sees it."""
-
-    edition_id: str
-    kind: str
-    project: str
-    families_per_cell: int
-    shapes: tuple[Shape, ...]
-    sources: tuple[tuple[str, str], ...]
-    """(name of the file, TOML text) of each shape."""
-    public_seed: bytes
-    certified_count: int
-    create_time: datetime
-    freeze_time: datetime | None
-    commitment_root: bytes
-    certificates_digest: bytes
-    file_digest: str
-    """SHA-256 of the file of a frozen edition, hex; empty in a draft."""
-    freeze_statement: SignedStatement | None
-    """What the server signed of the file; a draft has none."""
-    retirement_statement: SignedStatement | None
-    """What the server signed of the openings; only a retired one has it."""
-    transitions: tuple[Transition, ...]
-    """Phases that it reached, in their order."""
-
-    @property
-    def is_frozen(self) -> bool:
-        """Tell whether it can no longer change."""
-        return self.freeze_time is not None
-
-    @property
-    def is_retired(self) -> bool:
-        """Tell whether its truth is in the open."""
-        return self.retirement_statement is not None
-
-    @property
-    def phase(self) -> EditionPhase:
-        """Tell where it is in its life."""
-        return self.transitions[-1].phase if self.transitions else EditionPhase.DRAFT
-
-    @property
-    def shape_ids(self) -> tuple[str, ...]:
-        """Return the ids of its shapes, in order."""
-        return tuple(shape.id for shape in self.shapes)
-
-    @property
-    def family_count(self) -> int:
-        """Return how many families it will have."""
-        return len(self.slots())
-
-    def require_in_use(self) -> None:
-        """Refuse to measure with it once its truth is in the open.
-
-        Raises:
-            EditionRetired: If it is retired.
-        """
-        if self.is_retired:
-            raise EditionRetired(
-                f"edition {self.edition_id!r} is retired, its truth is in the open; measure with another edition",
-                subject=f"editions/{self.edition_id}",
-            )
-
-    def shape(self, shape_id: str) -> Shape:
-        """Return one of its shapes.
-
-        Raises:
-            NotFound: If it has none of that id.
-        """
-        for shape in self.shapes:
-            if shape.id == shape_id:
-                return shape
-        known = ", ".join(shape.id for shape in self.shapes)
-        raise NotFound(
-            f"edition {self.edition_id!r} has no shape {shape_id[:80]!r}; it has {known}", subject=shape_id[:80]
-        )
-
-    def atoms(self) -> tuple[Atom, ...]:
-        """List the sets of families that cohorts are unions of."""
-        return tuple(
-            Atom(Domain(shape.domain), shape.id, condition, self.families_per_cell)
-            for shape in self.shapes
-            for condition in Condition
-        )
-
-    def slots(self) -> tuple[FamilySlot, ...]:
-        """List every family it will have."""
-        return tuple(
-            FamilySlot(shape.id, condition, ordinal)
-            for shape in self.shapes
-            for condition in Condition
-            for ordinal in range(self.families_per_cell)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SignedCertificate:
-    """A certificate as stored."""
-
-    slot: FamilySlot
-    family_id: str
-    payload: bytes
-    payload_digest: bytes
-    signature: bytes
 
 
 class EditionRegistry:
@@ -181,11 +28,9 @@ class EditionRegistry:
         self._registry = registry
         self._ledger = ledger
         self._signer = signer
-        self._editions_dir = editions_dir
         self.lifecycle = Lifecycle(registry)
         self._editions: Remembered[Edition] = Remembered(registry)
-        self._paths: dict[str, Path] = {}
-        """Of frozen editions: a path is made of its parts at every call otherwise."""
+        self._files = FrozenFiles(registry, ledger, signer, self.lifecycle, folder=editions_dir)
 
     def create(self, draft: EditionDraft, *, principal: str, check: Callable[[Edition], None]) -> Edition:
         """Open a draft; the same request again returns the same draft.
@@ -199,8 +44,8 @@ class EditionRegistry:
             InvalidRequest: If an id, a seed, a count or a shape breaks a rule; the message names file, line and field.
             DigestConflict: If the id was used with other contents.
         """
-        _check_draft(draft)
-        shapes = _parse_shapes(draft.shapes)
+        check_draft(draft)
+        shapes = parse_shapes(draft.shapes)
         with self._registry.transaction():
             stored = self._row(draft.edition_id)
             if stored is not None:
@@ -253,23 +98,24 @@ class EditionRegistry:
             "SELECT source, toml FROM shapes WHERE edition_id = ? ORDER BY position", (edition_id,)
         )
         sources = tuple((each["source"], each["toml"]) for each in rows)
+        transitions = self.lifecycle.of(edition_id)
         return Edition(
             edition_id=edition_id,
             kind=row["kind"],
             project=row["project"],
             families_per_cell=row["families_per_cell"],
-            shapes=_parse_shapes(sources),
+            shapes=parse_shapes(sources),
             sources=sources,
             public_seed=row["public_seed"],
             certified_count=self._certified_count(edition_id),
             create_time=datetime.fromisoformat(row["create_time"]),
-            freeze_time=datetime.fromisoformat(freeze["freeze_time"]) if freeze else None,
+            freeze_time=next((each.time for each in transitions if each.phase is EditionPhase.FROZEN), None),
             commitment_root=freeze["commitment_root"] if freeze else b"",
             certificates_digest=freeze["certificates_digest"] if freeze else b"",
             file_digest=freeze["file_digest"] if freeze else "",
             freeze_statement=self._statement(freeze),
             retirement_statement=self._statement(retirement),
-            transitions=self.lifecycle.of(edition_id),
+            transitions=transitions,
         )
 
     def visible(self, edition_id: str, *, project: str) -> Edition:
@@ -397,48 +243,7 @@ class EditionRegistry:
         """
         certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
         certified = [(rings, certificates[rings[0].family_id]) for rings in families]
-        certificates_digest = hashlib.sha256(b"".join(each.payload_digest for _, each in certified)).digest()
-        facts = EditionFacts(
-            edition_id=edition.edition_id,
-            kind=EditionKind(edition.kind),
-            families_per_cell=edition.families_per_cell,
-            family_count=len(families),
-            commitment_root=commitment_root,
-            certificates_digest=certificates_digest,
-        )
-        digest = write_edition_file(
-            self.file_path(edition.edition_id),
-            facts=facts,
-            atoms=edition.atoms(),
-            families=[FrozenFamily(rings, each.payload, each.signature) for rings, each in certified],
-        )
-        freeze_time = datetime.now(UTC).isoformat()
-        payload = _freeze_statement(edition, facts, file_digest=digest, freeze_time=freeze_time)
-        signature = self._signer.sign_statement(payload)
-        envelope = envelope_bytes(payload, signature=signature, public_key=self._signer.public_key)
-        with self._registry.transaction():
-            row: Row = {
-                "edition_id": edition.edition_id,
-                "file_digest": digest,
-                "commitment_root": commitment_root,
-                "certificates_digest": certificates_digest,
-                "freeze_time": freeze_time,
-                "payload": payload,
-                "signature": signature,
-            }
-            if self._registry.add("freezes", [row]):
-                self.lifecycle.reach(edition.edition_id, EditionPhase.FROZEN, principal=principal)
-                self._ledger.append(
-                    "edition-frozen",
-                    {
-                        "edition": edition.edition_id,
-                        "root": commitment_root.hex(),
-                        "certificates": certificates_digest.hex(),
-                        "file": digest,
-                        "envelope": hashlib.sha256(envelope).hexdigest(),
-                    },
-                    project=PUBLIC,
-                )
+        self._files.freeze(edition, certified, commitment_root=commitment_root, principal=principal)
         return self.get(edition.edition_id)
 
     def families(
@@ -472,25 +277,14 @@ class EditionRegistry:
             NotFrozen: If it is a draft.
             IntegrityFailure: If the file is gone or not the one that was frozen.
         """
-        edition = self.get_frozen(edition_id)
-        path = self._paths.get(edition_id) or self._paths.setdefault(edition_id, self.file_path(edition_id))
-        if file_digest(path) != edition.file_digest:
-            raise IntegrityFailure(
-                f"the file of edition {edition_id!r} is missing or not the one that was frozen; restore it from a copy "
-                "of the server's data folder",
-                subject=f"editions/{edition_id}",
-            )
-        return path
+        return self._files.checked(self.get_frozen(edition_id))
 
     def _forms(self, edition_id: str, ring: Ring) -> Forms:
-        try:
-            return read_forms(self.frozen_file(edition_id), ring)
-        except IntegrityError as error:
-            raise IntegrityFailure(str(error), subject=f"editions/{edition_id}") from error
+        return forms_in(self.frozen_file(edition_id), ring, edition_id=edition_id)
 
     def file_path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition lies."""
-        return self._editions_dir / f"{edition_id}.sqlite"
+        return self._files.path(edition_id)
 
     def _statement(self, row: Row | None) -> SignedStatement | None:
         return SignedStatement(row["payload"], row["signature"], self._signer.public_key) if row else None
@@ -505,60 +299,6 @@ class EditionRegistry:
 
 def _unknown(edition_id: str) -> NotFound:
     return NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
-
-
-def _freeze_statement(edition: Edition, facts: EditionFacts, *, file_digest: str, freeze_time: str) -> bytes:
-    return statement(
-        Predicate.EDITION,
-        subject=f"editions/{facts.edition_id}",
-        digest=bytes.fromhex(file_digest),
-        predicate={
-            "kind": facts.kind.value,
-            "families_per_cell": facts.families_per_cell,
-            "family_count": facts.family_count,
-            "commitment_root": facts.commitment_root.hex(),
-            "certificates_digest": facts.certificates_digest.hex(),
-            "create_time": edition.create_time.isoformat(),
-            "freeze_time": freeze_time,
-        },
-    )
-
-
-def _check_draft(draft: EditionDraft) -> None:
-    check_id(draft.edition_id, field="edition_id")
-    if draft.families_per_cell not in _FAMILIES_PER_CELL:
-        raise InvalidRequest(
-            f"families_per_cell {draft.families_per_cell} does not balance rank and position; use 4, 8, 12 or 16",
-            subject="families_per_cell",
-        )
-    least, most = _SEED_BYTES
-    if not least <= len(draft.public_seed) <= most:
-        raise InvalidRequest(
-            f"public_seed has {len(draft.public_seed)} bytes; use {least} to {most}", subject="public_seed"
-        )
-    if not 1 <= len(draft.shapes) <= _SHAPES_MAX:
-        raise InvalidRequest(f"an edition has 1 to {_SHAPES_MAX} shapes, not {len(draft.shapes)}", subject="shapes")
-    for source, toml in draft.shapes:
-        if len(toml.encode()) > _TOML_BYTES_MAX:
-            raise InvalidRequest(f"{source[:200]}: larger than {_TOML_BYTES_MAX} bytes", subject="shapes")
-
-
-def _parse_shapes(sources: Sequence[tuple[str, str]]) -> tuple[Shape, ...]:
-    shapes: list[Shape] = []
-    for source, toml in sources:
-        shape = _parse_shape(source, toml)
-        if any(shape.id == other.id for other in shapes):
-            raise InvalidRequest(f"{source}: shape {shape.id!r} is in the edition already", subject="shapes")
-        shapes.append(shape)
-    return tuple(shapes)
-
-
-@functools.lru_cache(maxsize=1024)
-def _parse_shape(source: str, toml: str) -> Shape:
-    try:
-        return parse_shape(toml, source=source)
-    except ShapeError as error:
-        raise InvalidRequest(str(error), subject="shapes") from error
 
 
 def _edition_row(draft: EditionDraft) -> Row:

@@ -51,7 +51,6 @@ _TABLES: Final = (
             "file_digest": str,
             "commitment_root": bytes,
             "certificates_digest": bytes,
-            "freeze_time": str,
             "payload": bytes,
             "signature": bytes,
         },
