@@ -10,7 +10,7 @@ import typer
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
-    from leakscale.audit.answering import AnsweredBank
+    from leakscale.audit.answering.running import AnsweredBank
 
 __all__ = ["answer"]
 
@@ -29,7 +29,7 @@ def answer(
 
     Interrupted, the same command goes on. Answers stay under private/, scores are entered in the ledger.
     """
-    from leakscale.audit.answering import answer_audit  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.answering.running import answer_audit  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
     from leakscale.audit.registration.amending import registration_of  # noqa: PLC0415
     from leakscale.errors import PreconditionError  # noqa: PLC0415

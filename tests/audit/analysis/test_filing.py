@@ -14,7 +14,7 @@ from tests.audit.registration.builders import NOW, PLAN, an_audit
 from typer.testing import CliRunner, Result
 
 from leakscale.audit.analysis import analyze_audit
-from leakscale.audit.answering import answer_audit
+from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.importers import LogPaths, Selection

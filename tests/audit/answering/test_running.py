@@ -11,8 +11,8 @@ import pytest
 from tests.audit.answering.builders import SpokenEngine, locked_audit
 from tests.audit.registration.builders import PLAN
 
-from leakscale.audit.answering import AnsweredBank, answer_audit
 from leakscale.audit.answering.asks import asks_of
+from leakscale.audit.answering.running import AnsweredBank, answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.amending import amend_audit, registration_of
