@@ -326,7 +326,7 @@ def test_one_family_is_read_by_its_name(client: Client, world: World) -> None:
 
 
 def test_the_command_asks_before_it_opens_the_truth(
-    server: RunningServer, world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    server: RunningServer, retired: Edition, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It cannot be taken back."""
     monkeypatch.setenv("LEAKSCALE_SERVER", server.target)
@@ -334,6 +334,8 @@ def test_the_command_asks_before_it_opens_the_truth(
 
     assert run(["edition", "retire", "world"]) == 2
     assert "add --yes" in capsys.readouterr().err
+    assert run(["edition", "retire", "spent", "--yes"]) == 0
+    assert "editions/spent  practice  retired" in capsys.readouterr().out
     assert run(["edition", "show", "world"]) == 0
     shown = capsys.readouterr().out
     assert "phase                exposed" in shown

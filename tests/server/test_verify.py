@@ -8,6 +8,8 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from leakscale.verify.editions import check_edition
 from leakscale.verify.exporting import export_server
 from leakscale.verify.ledger import check_ledger
 from leakscale_server.app import RunningServer
+from leakscale_server.identity.scopes import Role
+from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.store.ledger import PUBLIC, Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
@@ -361,6 +365,23 @@ def test_an_export_goes_into_no_other_folder(client: Client, copy: Path, tmp_pat
     head.write_bytes(canonical_json({**json.loads(head.read_bytes()), "public_key": HEX}))
     with pytest.raises(ConflictError, match="another server"):
         export_server(client, copy)
+
+
+def test_what_a_token_does_not_open_is_left_out_by_name(
+    server: RunningServer, data_dir: Path, exported: Path, key: bytes, tmp_path: Path
+) -> None:
+    """A trainer reads no disclosures, and can still check every edition."""
+    with closing(open_registry(data_dir)) as registry:
+        issued = TokenRegistry(registry).create(
+            principal="tom", project="default", role=Role.TRAINER, lifetime=timedelta(days=1)
+        )
+    left_out: list[str] = []
+    with Client(server.target, token=issued.text) as trainer:
+        export_server(trainer, tmp_path / "export", left_out=left_out.append)
+
+    assert "disclosures/world.json" in left_out
+    assert not (tmp_path / "export" / "disclosures").exists()
+    assert verify_edition(tmp_path / "export", "world", public_key=key).holds
 
 
 def test_one_edition_is_verified_by_name(copy: Path, key: bytes) -> None:

@@ -40,13 +40,17 @@ def export(
 
     shell = shell_of(context)
     files: list[str] = []
+    left_out: list[str] = []
     with connected(shell) as client:
-        export_server(client, directory, written=files.append)
+        export_server(client, directory, written=files.append, left_out=left_out.append)
         key = client.server.info().public_key.hex()
     text = (
         f"{len(files)} files written to {directory}; check them with\nleakscale verify {directory} --public-key {key}"
     )
-    shell.console.result({"directory": str(directory), "files": files, "public_key": key}, text=text)
+    if left_out:
+        text += f"\nleft out, as the token lacks disclosures:read: {', '.join(left_out)}; verify editions one by one"
+    facts = {"directory": str(directory), "files": files, "left_out": left_out, "public_key": key}
+    shell.console.result(facts, text=text)
 
 
 def _to_dict(entry: LedgerEntry) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leakscale.errors import ConflictError, IntegrityError
+from leakscale.errors import ConflictError, IntegrityError, PermissionDeniedError
 from leakscale.merkle import is_consistent
-from leakscale.models import LedgerEntry, LedgerHead, SignedStatement
+from leakscale.models import LedgerHead, SignedStatement
 from leakscale.openings import openings_to_lines
 from leakscale.statements import envelope_bytes
 from leakscale.verify.directory import ServerDirectory, head_to_json, line_of_entry, read_head
@@ -23,19 +23,22 @@ from leakscale.whole_files import replacing, write_whole
 if TYPE_CHECKING:
     from leakscale.client import Client
 
-__all__ = ["Exported", "export_server"]
+__all__ = ["Told", "export_server"]
 
-Exported = Callable[[str], None]
-"""Told the name of each file as it is written."""
+Told = Callable[[str], None]
+"""Told the name of a file."""
 
 
-def export_server(client: Client, root: Path, *, written: Exported = lambda name: None) -> ServerDirectory:
+def export_server(
+    client: Client, root: Path, *, written: Told = lambda name: None, left_out: Told = lambda name: None
+) -> ServerDirectory:
     """Fetch ledger, editions and disclosures that the caller may read.
 
     Args:
         client: Of a server.
         root: A new or empty directory, or one that an earlier export of the same server wrote.
         written: Told the name of each file as it is written.
+        left_out: Told the name of each file that the caller's token does not open.
 
     Raises:
         ConflictError: If the directory holds something else, or another server's export.
@@ -47,8 +50,10 @@ def export_server(client: Client, root: Path, *, written: Exported = lambda name
     if before is not None:
         _require_growth(client, before, head)
     entries = [entry for entry in client.ledger.entries() if entry.position < head.entry_count]
-    for facts in _readable(entries):
-        _EXPORTS.get(str(facts["kind"]), _nothing)(client, directory, facts, written)
+    export = _Export(client, directory, written, left_out)
+    for entry in entries:
+        if entry.content:
+            export.fetch(json.loads(entry.content))
     # Last, so that a directory whose head is new is complete.
     write_whole(directory.ledger, b"".join(line_of_entry(entry) + b"\n" for entry in entries))
     written(directory.relative(directory.ledger))
@@ -89,53 +94,64 @@ def _require_growth(client: Client, before: LedgerHead, head: LedgerHead) -> Non
         )
 
 
-def _readable(entries: Iterable[LedgerEntry]) -> list[dict[str, Any]]:
-    return [json.loads(entry.content) for entry in entries if entry.content]
+class _Export:
+    """Fetches what entries of the ledger name; what is there already is not fetched again."""
 
+    def __init__(self, client: Client, directory: ServerDirectory, written: Told, left_out: Told) -> None:
+        self._client = client
+        self._directory = directory
+        self._written = written
+        self._left_out = left_out
 
-def _edition(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
-    edition_id = facts["edition"]
-    path = directory.edition(edition_id)
-    if not (path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == facts["file"]):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            for chunk in client.editions.download(f"editions/{edition_id}"):
-                file.write(chunk)
-        written(directory.relative(path))
-    edition = client.editions.get(f"editions/{edition_id}")
-    _statement(directory.edition_statement(edition_id), edition.freeze_statement, directory, written)
+    def fetch(self, facts: Mapping[str, Any]) -> None:
+        """Fetch what one entry names; an entry of another kind names nothing."""
+        fetch = {
+            "edition-frozen": self._edition,
+            "edition-retired": self._openings,
+            "experiment-disclosed": self._disclosure,
+        }.get(str(facts["kind"]))
+        if fetch is not None:
+            fetch(facts)
 
+    def _edition(self, facts: Mapping[str, Any]) -> None:
+        edition_id = facts["edition"]
+        path = self._directory.edition(edition_id)
+        if not (path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == facts["file"]):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as file:
+                for chunk in self._client.editions.download(f"editions/{edition_id}"):
+                    file.write(chunk)
+            self._written(self._directory.relative(path))
+        edition = self._client.editions.get(f"editions/{edition_id}")
+        self._statement(self._directory.edition_statement(edition_id), edition.freeze_statement)
 
-def _openings(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
-    edition_id = facts["edition"]
-    path = directory.openings(edition_id)
-    if not path.exists():
-        write_whole(path, openings_to_lines(client.editions.openings(f"editions/{edition_id}")))
-        written(directory.relative(path))
-    edition = client.editions.get(f"editions/{edition_id}")
-    _statement(directory.retirement(edition_id), edition.retirement_statement, directory, written)
+    def _openings(self, facts: Mapping[str, Any]) -> None:
+        edition_id = facts["edition"]
+        path = self._directory.openings(edition_id)
+        if not path.exists():
+            write_whole(path, openings_to_lines(self._client.editions.openings(f"editions/{edition_id}")))
+            self._written(self._directory.relative(path))
+        edition = self._client.editions.get(f"editions/{edition_id}")
+        self._statement(self._directory.retirement(edition_id), edition.retirement_statement)
 
+    def _disclosure(self, facts: Mapping[str, Any]) -> None:
+        experiment = facts["experiment"]
+        path = self._directory.disclosure(experiment)
+        if path.exists():
+            return
+        try:
+            found = self._client.experiments.disclose(f"experiments/{experiment}")
+        except PermissionDeniedError:
+            self._left_out(self._directory.relative(path))
+            return
+        self._statement(path, SignedStatement(found.payload, found.signature, found.public_key))
 
-def _disclosure(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
-    experiment = facts["experiment"]
-    path = directory.disclosure(experiment)
-    if path.exists():
-        return
-    found = client.experiments.disclose(f"experiments/{experiment}")
-    _statement(path, SignedStatement(found.payload, found.signature, found.public_key), directory, written)
-
-
-def _statement(path: Path, stated: SignedStatement | None, directory: ServerDirectory, written: Exported) -> None:
-    if stated is None:
-        raise IntegrityError(f"the server has no statement for {directory.relative(path)}, which its ledger names")
-    content = envelope_bytes(stated.payload, signature=stated.signature, public_key=stated.public_key)
-    if not (path.exists() and path.read_bytes() == content):
-        write_whole(path, content)
-        written(directory.relative(path))
-
-
-def _nothing(client: Client, directory: ServerDirectory, facts: dict[str, Any], written: Exported) -> None:
-    """Leave an entry of another kind to the ledger alone."""
-
-
-_EXPORTS = {"edition-frozen": _edition, "edition-retired": _openings, "experiment-disclosed": _disclosure}
+    def _statement(self, path: Path, stated: SignedStatement | None) -> None:
+        if stated is None:
+            raise IntegrityError(
+                f"the server has no statement for {self._directory.relative(path)}, which its ledger names"
+            )
+        content = envelope_bytes(stated.payload, signature=stated.signature, public_key=stated.public_key)
+        if not (path.exists() and path.read_bytes() == content):
+            write_whole(path, content)
+            self._written(self._directory.relative(path))

@@ -19,6 +19,7 @@ from leakscale.heads import head_bytes
 from leakscale.merkle import consistency_path, inclusion_path, leaf_hash, tree_hash
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.store.database import InsertOnlyDatabase
+from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.signing import Signer
 
 __all__ = ["PUBLIC", "Entry", "Head", "Ledger", "LedgerTree"]
@@ -94,6 +95,8 @@ class Ledger:
         self._registry = registry
         self._signer = signer
         self._now = now
+        self._heads: Remembered[Head] = Remembered(registry)
+        self._trees: Remembered[LedgerTree] = Remembered(registry)
 
     def append(self, kind: str, body: Mapping[str, str | int], *, project: str) -> int:
         """Add an entry and return its position, 0-based.
@@ -123,6 +126,9 @@ class Ledger:
 
     def head(self) -> Head:
         """Return entry count, root and signature."""
+        return self._heads.get("head", self._make_head)
+
+    def _make_head(self) -> Head:
         leaves = self._leaves()
         root = tree_hash(leaves)
         return Head(len(leaves), root, self._signer.sign(head_bytes(entry_count=len(leaves), root=root)))
@@ -137,7 +143,7 @@ class Ledger:
 
     def tree(self) -> LedgerTree:
         """Return the tree over all entries, which makes proofs."""
-        return LedgerTree(self._leaves())
+        return self._trees.get("tree", lambda: LedgerTree(self._leaves()))
 
     def _leaves(self) -> list[bytes]:
         return [row["leaf"] for row in self._registry.rows("SELECT leaf FROM ledger ORDER BY position")]
