@@ -1,4 +1,4 @@
-"""What every test shares: whether a Docker daemon answers, and properties that are not timed."""
+"""What every test shares: whether a Docker daemon answers, where servers log, and properties that are not timed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import functools
 
 import hypothesis
 import pytest
+
+from leakscale_server.logs import configure_log
 
 hypothesis.settings.register_profile("leakscale", deadline=None)  # a busy machine must not fail a property
 hypothesis.settings.load_profile("leakscale")
@@ -22,6 +24,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.config.getoption("--require-docker"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _log_of_servers_in_this_process() -> None:
+    """Keep it off standard output, where a command's result stands, as a server's own process does."""
+    configure_log()
 
 
 @functools.cache

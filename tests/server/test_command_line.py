@@ -73,7 +73,7 @@ def test_an_author_goes_from_a_shape_to_a_frozen_edition(shell: Shell) -> None:
     certified = shell.json("certify", SHAPE, "--edition", "cli")
     assert certified == {"edition": "cli", "certified": 8, "rejected": []}
     assert "freeze it with `leakscale edition freeze cli`" in shell.text("certify", SHAPE, "--edition", "cli")
-    assert shell.json("edition", "show", "cli")["phase"] == "draft"
+    assert shell.json("edition", "show", "cli")["phase"] == "certified"
     frozen = shell.json("edition", "freeze", "cli")
     assert (frozen["phase"], len(frozen["commitment_root"])) == ("frozen", 64)
     assert "edition 'cli' is frozen" in shell.text("certify", SHAPE, "--edition", "cli")
@@ -91,7 +91,8 @@ def test_a_trainer_and_an_auditor_go_from_an_edition_to_its_numbers(shell: Shell
     adapted = shell.json(
         "adapt", "world", "--model", "tiny", "--output", str(adapter), "--request-id", "cli", "--preservation", "0"
     )
-    assert (adapted["adapter"], adapted["records"]) == (str(adapter), 16)
+    records = 8 * 2 + 4 * 2 + 1  # two of each exposed family, the grant's decoy pairs and its canary
+    assert (adapted["adapter"], adapted["records"]) == (str(adapter), records)
     created = shell.json(
         "experiment", "create", "cli-run", "--edition", "world", "--model-label", "tiny", "--draws", "2",
         "--resamples", "200",
