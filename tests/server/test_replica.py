@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.client import Client
-from leakscale.errors import AuthenticationError, NotFoundError, NotRetiredError, ReadOnlyError
+from leakscale.errors import AuthenticationError, IntegrityError, NotFoundError, NotRetiredError, ReadOnlyError
 from leakscale.merkle import is_consistent, is_included, tree_hash
 from leakscale.models import CertificationRequest, Condition, Edition, EditionPhase, Ring
 from leakscale.verify import verify_directory
@@ -172,6 +172,26 @@ def test_a_directory_that_does_not_hold_is_not_served(exported: Path, tmp_path: 
         serve(server_config(tmp_path / "b", replica_of=tmp_path / "nothing")),
     ):
         pass
+
+
+def test_a_file_that_changed_under_a_replica_is_not_served(exported: Path, tmp_path: Path, world: World) -> None:
+    """It held at the start, and holds no more."""
+    copy = tmp_path / "copy"
+    shutil.copytree(exported, copy)
+    config = server_config(tmp_path / "data", replica_of=copy)
+    with serve(config) as running, Client(running.target, token=running.token) as made:
+        file = copy / "editions" / "world.sqlite"
+        content = file.read_bytes()
+        file.unlink()
+        file.write_bytes(content.replace(b"policy value", b"policy vaLue"))
+
+        with pytest.raises(IntegrityError, match="not the one that was frozen"):
+            made.editions.families(world.edition.name)
+        with pytest.raises(IntegrityError, match="not the one that was frozen"):
+            list(made.editions.download(world.edition.name))
+        (copy / "editions" / "spent.openings.jsonl").write_bytes(b"")
+        with pytest.raises(IntegrityError, match="not the stated ones"):
+            list(made.editions.openings("editions/spent"))
 
 
 def test_a_newer_export_is_taken_and_one_that_does_not_hold_is_not(

@@ -15,7 +15,6 @@ from leakscale_server.registry.names import parse
 from leakscale_server.replica.state import Replica, ReplicaEdition
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
-from leakscale_server.store.edition_file import read_forms
 
 __all__ = ["EverythingElse", "ReplicaEditionService"]
 
@@ -63,7 +62,7 @@ class ReplicaEditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """List public families in one ring, in the order of their ids."""
         edition = self._edition(request.edition, field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
-        forms = read_forms(edition.path, codec.decode_ring(request.ring))
+        forms = edition.forms(codec.decode_ring(request.ring))
         families = forms.page(after=request.page_token, limit=limit + 1)
         page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
@@ -77,7 +76,7 @@ class ReplicaEditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """Return one public family in one ring."""
         edition_id, family_id = parse(request.name, "editions", "families")
         edition = self._replica.state().edition(edition_id)
-        family = read_forms(edition.path, codec.decode_ring(request.ring)).by_id.get(family_id)
+        family = edition.forms(codec.decode_ring(request.ring)).by_id.get(family_id)
         if family is None:
             raise NotFound(f"edition {edition_id!r} has no family {family_id!r}", subject=family_id)
         return edition_service_pb2.GetFamilyResponse(family=codec.encode_family(edition_id, family))
@@ -86,7 +85,7 @@ class ReplicaEditionService(edition_service_pb2_grpc.EditionServiceServicer):
         self, request: edition_service_pb2.DownloadEditionRequest, call: Call
     ) -> Iterator[edition_service_pb2.DownloadEditionResponse]:
         """Stream the file of a frozen edition."""
-        with self._edition(request.name).path.open("rb") as file:
+        with self._edition(request.name).checked_path().open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 yield edition_service_pb2.DownloadEditionResponse(chunk=chunk)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Mapping
@@ -15,13 +16,14 @@ import structlog
 from leakscale.edition_files import open_edition_file
 from leakscale.envelopes import statement_in
 from leakscale.errors import IntegrityError, NotFoundError
-from leakscale.models import EditionPhase, LedgerHead, Opening, SignedStatement
+from leakscale.models import EditionPhase, LedgerHead, Opening, Ring, SignedStatement
 from leakscale.openings import opening_of_line
-from leakscale.statements import Predicate, predicate_of
+from leakscale.statements import Predicate, predicate_of, subject_of
 from leakscale.verify import ServerDirectory, verify_directory
-from leakscale.verify.directory import read_entries, read_head, read_lines
-from leakscale_server.errors import NotFound, NotRetired
+from leakscale.verify.directory import read_entries, read_head
+from leakscale_server.errors import IntegrityFailure, NotFound, NotRetired
 from leakscale_server.registry.lifecycle import Transition
+from leakscale_server.store.edition_file import Forms, file_digest, read_forms
 from leakscale_server.store.ledger import Entry, Head, LedgerTree
 
 __all__ = ["Replica", "ReplicaEdition", "ReplicaState"]
@@ -45,6 +47,8 @@ class ReplicaEdition:
     freeze_statement: SignedStatement
     retirement_statement: SignedStatement | None
     path: Path
+    file_digest: str
+    """SHA-256 of the file, hex."""
     openings_path: Path
 
     @property
@@ -67,18 +71,46 @@ class ReplicaEdition:
         """Tell when it was frozen."""
         return self.transitions[1].time
 
+    def forms(self, ring: Ring) -> Forms:
+        """Return every public family in one ring.
+
+        Raises:
+            IntegrityFailure: If the file is no more the one that held.
+        """
+        return read_forms(self.checked_path(), ring)
+
+    def checked_path(self) -> Path:
+        """Return where its file lies.
+
+        Raises:
+            IntegrityFailure: If the file is no more the one that held.
+        """
+        if file_digest(self.path) != self.file_digest:
+            raise IntegrityFailure(
+                f"the file of edition {self.edition_id!r} is missing or not the one that was frozen; export it again",
+                subject=f"editions/{self.edition_id}",
+            )
+        return self.path
+
     def openings(self) -> list[Opening]:
         """Return what its commitments hid, in the order of family ids.
 
         Raises:
             NotRetired: If its truth is not in the open, as far as this replica knows.
+            IntegrityFailure: If the file is no more the one that held.
         """
         if self.retirement_statement is None:
             raise NotRetired(
                 f"edition {self.edition_id!r} is not retired, so its commitments stay closed",
                 subject=f"editions/{self.edition_id}",
             )
-        return [opening_of_line(line) for line in read_lines(self.openings_path)]
+        content = self.openings_path.read_bytes() if self.openings_path.exists() else b""
+        if hashlib.sha256(content).digest() != subject_of(self.retirement_statement.payload)[1]:
+            raise IntegrityFailure(
+                f"the openings of edition {self.edition_id!r} are missing or not the stated ones; export them again",
+                subject=f"editions/{self.edition_id}",
+            )
+        return [opening_of_line(line) for line in content.splitlines()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +149,14 @@ class Replica:
 
     def state(self) -> ReplicaState:
         """Return what is served now. An export that does not hold is not taken; the one before is served on."""
-        with self._lock:
-            stamp = self._stamp()
-            if stamp != self._seen:
-                self._seen = stamp
+        # One caller reads the new one; the others are served from the former meanwhile.
+        if self._stamp() != self._seen and self._lock.acquire(blocking=False):
+            try:
+                self._seen = self._stamp()
                 self._take()
-            return self._state
+            finally:
+                self._lock.release()
+        return self._state
 
     def head(self) -> Head:
         """Return the signed state of the ledger."""
@@ -205,5 +239,6 @@ def _edition(directory: ServerDirectory, edition_id: str, *, is_retired: bool, p
         freeze_statement=freeze,
         retirement_statement=retirement,
         path=path,
+        file_digest=subject_of(freeze.payload)[1].hex(),
         openings_path=directory.openings(edition_id),
     )
