@@ -3,9 +3,10 @@
     python bench/kill_service.py [--points 50] [--seed 1] [--backend bubblewrap] [--cache-dir DIR]
 
 Each point is a random moment of one experiment on one data folder, which goes through all of them; every other one hits
-the API process. After each, the experiment is carried to its end: every case must be there exactly once, seal, score
-and release exist once, a repeated disclosure gives the same bytes, and the exported ledger grows and verifies with
-everything in it. The last points are experiments of a private edition, whose budget must be charged once for each.
+the API process, and half of those lie before the last seal. After each, the experiment is carried to its end: every
+case must be there exactly once, seal, score, charge and release exist once, a repeated disclosure gives the same bytes,
+and the exported ledger grows and verifies with everything in it. The last points are experiments of a private edition,
+whose budget must be charged once for each.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ T = TypeVar("T")
 PRIVATE_POINTS, RELEASES = 2, 2
 """Experiments that a private edition of 128 families a cohort may have, and what each takes of its four releases."""
 PRIVATE_SHAPES = 8
-DRAWS = {EditionKind.PRACTICE: 512, EditionKind.PRIVATE: 32}
+DRAWS = {EditionKind.PRACTICE: 1024, EditionKind.PRIVATE: 32}
 RECOVERY_S_MAX = 120.0
 ONCE = ("seals", "scores", "charges", "disclosures")
 
@@ -165,6 +166,64 @@ def kill_once(
     return noticed, experiment, disclosure
 
 
+class Points:
+    """Two editions, and the experiments on them that are broken off."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._key = bench.client.server.info().public_key
+        self._editions = {kind: a_frozen_edition(bench.client, kind) for kind in EditionKind}
+        self._families = {kind: bench.client.editions.families(each.name) for kind, each in self._editions.items()}
+
+    def time_one(self) -> tuple[float, float]:
+        """Return how long an experiment takes to its last seal, and to its end, when nobody kills anything."""
+        started = time.perf_counter()
+        experiment = seal_experiment(
+            self._bench.client, self._plan("whole", EditionKind.PRACTICE), self._families[EditionKind.PRACTICE]
+        )
+        sealed_s = time.perf_counter() - started
+        self._bench.client.experiments.disclose(experiment.name)
+        return sealed_s, time.perf_counter() - started
+
+    def run(self, name: str, kind: EditionKind, *, kill: Callable[[], None], delay_s: float) -> bool:
+        """Kill something amid an experiment, end and check it; tell whether anybody noticed the kill."""
+        plan = self._plan(name, kind)
+        noticed, experiment, disclosure = kill_once(self._bench, plan, self._families[kind], kill=kill, delay_s=delay_s)
+        self._bench.carry(lambda: check(self._bench, plan, experiment, disclosure, self._key))
+        return noticed
+
+    def check_budget(self) -> None:
+        """Require that the private edition was charged for its experiments and for nothing else."""
+        budget = self._bench.client.experiments.budget(self._editions[EditionKind.PRIVATE].name)
+        spent = {allowance.release_count for atom in budget.atoms for allowance in atom.allowances}
+        require(spent == {PRIVATE_POINTS * RELEASES}, f"the private edition was charged {spent} releases")
+
+    def _plan(self, name: str, kind: EditionKind) -> ExperimentPlan:
+        edition = self._editions[kind].name
+        return ExperimentPlan(name, edition, "any", draw_count=DRAWS[kind], resample_count=100, cohort_families_min=128)
+
+
+def kill_at_points(bench: Bench, *, point_count: int, seed: int) -> None:
+    draw = random.Random(seed)
+    points = Points(bench)
+    sealed_s, whole_s = points.time_one()
+    print(f"an experiment takes {whole_s:.2f} s, {sealed_s:.2f} s of them to its last seal", flush=True)
+    victims = (
+        ("API process", bench.kill_api, (0.0, sealed_s)),
+        ("scorer", bench.kill_scorer, (0.8 * sealed_s, whole_s)),
+        ("API process", bench.kill_api, (0.8 * sealed_s, whole_s)),
+        ("scorer", bench.kill_scorer, (0.0, whole_s)),
+    )
+    noticed: Counter[str] = Counter()
+    for number in range(point_count):
+        kind = EditionKind.PRIVATE if number >= point_count - PRIVATE_POINTS else EditionKind.PRACTICE
+        who, kill, span_s = victims[number % len(victims)]
+        noticed[who] += points.run(f"point-{number}", kind, kill=kill, delay_s=draw.uniform(*span_s))
+    points.check_budget()
+    told = " and ".join(f"{count} of the {who}" for who, count in noticed.items())
+    print(f"{point_count} of {point_count} points hold; a call was broken by {told}; the budget was charged once each")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=50)
@@ -172,52 +231,13 @@ def main() -> None:
     parser.add_argument("--backend", choices=("docker", "bubblewrap"), default="bubblewrap")
     parser.add_argument("--cache-dir", type=Path, default=ServerConfig.default_cache_dir())
     options = parser.parse_args()
-    draw = random.Random(options.seed)
-    noticed_counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), options.backend, options.cache_dir)
         bench.start()
-        key = bench.client.server.info().public_key
-        editions = {kind: a_frozen_edition(bench.client, kind) for kind in EditionKind}
-        families = {kind: bench.client.editions.families(edition.name) for kind, edition in editions.items()}
-
-        def plan_of(name: str, kind: EditionKind) -> ExperimentPlan:
-            return ExperimentPlan(
-                name, editions[kind].name, "any", draw_count=DRAWS[kind], resample_count=100, cohort_families_min=128
-            )
-
-        started = time.perf_counter()
-        whole = seal_experiment(bench.client, plan_of("whole", EditionKind.PRACTICE), families[EditionKind.PRACTICE])
-        sealed_s = time.perf_counter() - started
-        bench.client.experiments.disclose(whole.name)
-        whole_s = time.perf_counter() - started
-        print(
-            f"an experiment takes {whole_s:.2f} s, {sealed_s:.2f} s of them to its last seal; the API process is "
-            "killed at a random point of all, the scorer from just before the last seal on",
-            flush=True,
-        )
-        for number in range(options.points):
-            kind = EditionKind.PRIVATE if number >= options.points - PRIVATE_POINTS else EditionKind.PRACTICE
-            who, kill, from_s = (("API", bench.kill_api, 0.0), ("scorer", bench.kill_scorer, 0.8 * sealed_s))[
-                number % 2
-            ]
-            plan = plan_of(f"point-{number}", kind)
-            noticed, experiment, disclosure = kill_once(
-                bench, plan, families[kind], kill=kill, delay_s=draw.uniform(from_s, whole_s)
-            )
-            check(bench, plan, experiment, disclosure, key)
-            noticed_counts[who] += noticed
-        spent = {
-            allowance.release_count
-            for atom in bench.client.experiments.budget(editions[EditionKind.PRIVATE].name).atoms
-            for allowance in atom.allowances
-        }
-        require(spent == {PRIVATE_POINTS * RELEASES}, f"the private edition was charged {spent} releases")
-        bench.stop()
-    print(
-        f"{options.points} of {options.points} points hold; {noticed_counts['API']} kills of the API process and "
-        f"{noticed_counts['scorer']} of the scorer broke a call; the budget was charged once for each experiment"
-    )
+        try:
+            kill_at_points(bench, point_count=options.points, seed=options.seed)
+        finally:
+            bench.stop()
 
 
 if __name__ == "__main__":

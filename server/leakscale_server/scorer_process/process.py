@@ -50,7 +50,7 @@ class ScorerProcess:
     """A child that answers as `Scoring` says. Safe to use from several threads.
 
     While the child is down, calls end with `Unavailable` at once; none waits for it. Each child inherits this process's
-    environment and the other end of one socket pair, and nothing else.
+    environment, the other end of one socket pair, and the pipe with its key where somebody keeps that.
     """
 
     def __init__(self, settings: ScorerSettings, *, key_keeper: KeyKeeper | None = None) -> None:
@@ -84,11 +84,6 @@ class ScorerProcess:
                 connection.close()
         self._reap()
         self._reviver.join()
-
-    @property
-    def process_id(self) -> int:
-        """Tell which process scores now, or did last."""
-        return self._child.pid if self._child else 0
 
     @property
     def sandbox(self) -> SandboxFacts:
@@ -135,9 +130,11 @@ class ScorerProcess:
         return self._connected().ask(OPERATIONS[name], *arguments)
 
     def _connected(self) -> Connection:
-        if self._connection is None:
+        # Read once: another thread may put the next scorer in its place, or nothing yet.
+        connection = self._connection
+        if connection is None:
             scorer_is_gone()
-        return self._connection
+        return connection
 
     def _start(self) -> None:
         channel, settings = self._launch()
@@ -155,24 +152,24 @@ class ScorerProcess:
 
     def _launch(self) -> tuple[socket.socket, ScorerSettings]:
         """Start the child's process, and return the socket to it and what it is to open."""
-        ours, theirs = socket.socketpair()
         settings = dataclasses.replace(self._settings, is_host_known=self._sandbox is not None)
-        passed = [theirs.fileno()]
+        passed: list[int] = []
         if self._key_keeper is not None:
             passed.append(key := self._key_keeper.pour())
             settings = dataclasses.replace(settings, vault_key_descriptor=key)
+        ours, theirs = socket.socketpair()
         try:
             # A session of its own: Ctrl-C is for the API process, which lets calls end before it lets the scorer go.
             self._child = subprocess.Popen(
                 [sys.executable, "-m", "leakscale_server.scorer", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=passed,
+                pass_fds=(theirs.fileno(), *passed),
                 start_new_session=True,
             )
         finally:
             theirs.close()
-            for descriptor in passed[1:]:
+            for descriptor in passed:
                 os.close(descriptor)
         return ours, settings
 
