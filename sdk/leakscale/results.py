@@ -14,6 +14,7 @@ from leakscale.statements import Predicate, predicate_of
 __all__ = [
     "CellTotal",
     "CohortNumbers",
+    "Crossed",
     "Disclosure",
     "Effect",
     "Estimate",
@@ -111,6 +112,20 @@ class RingTransfer:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossed:
+    """The effects of two domains taken together, each weighing the same.
+
+    Source: LeakScale Table 17, for one model.
+    """
+
+    domains: tuple[Domain, Domain]
+    mean: Estimate
+    """Of the two effects."""
+    difference: Estimate
+    """Effect in the first domain less that in the second."""
+
+
+@dataclass(frozen=True, slots=True)
 class CohortNumbers:
     """The numbers over some of the edition's shapes, registered beside the whole."""
 
@@ -120,6 +135,8 @@ class CohortNumbers:
     effects: tuple[Effect, ...]
     """In R0: pooled first, then one per domain that it has a shape of."""
     transfers: tuple[RingTransfer, ...]
+    crossed: Crossed | None
+    """None where it has shapes of one domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +169,8 @@ class Disclosure:
     """One for each other ring that was registered."""
     cohorts: tuple[CohortNumbers, ...] = ()
     """One for each cohort that was registered."""
+    crossed: Crossed | None = None
+    """None where the edition has one domain."""
     is_rounded: bool = False
     """Whether ends of intervals are rounded outwards, as those of a private edition are."""
 
@@ -185,6 +204,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             public_key=public_key,
             transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
             cohorts=tuple(_cohort(cohort) for cohort in fields.get("cohorts", ())),
+            crossed=_crossed(fields.get("crossed")),
             is_rounded=fields.get("intervals") == "rounded_outwards",
         )
     except (ValueError, TypeError, KeyError) as error:
@@ -244,7 +264,15 @@ def _cohort(fields: dict[str, Any]) -> CohortNumbers:
         totals=tuple(_total(total) for total in fields["totals"]),
         effects=tuple(_effect(effect) for effect in fields["effects"]),
         transfers=tuple(_transfer(transfer) for transfer in fields.get("transfers", ())),
+        crossed=_crossed(fields.get("crossed")),
     )
+
+
+def _crossed(fields: dict[str, Any] | None) -> Crossed | None:
+    if fields is None:
+        return None
+    first, second = (Domain(domain) for domain in fields["domains"])
+    return Crossed((first, second), _estimate(fields["mean"]), _estimate(fields["difference"]))
 
 
 def _transfer(fields: dict[str, Any]) -> RingTransfer:

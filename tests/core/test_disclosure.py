@@ -172,7 +172,7 @@ def test_whatever_is_admitted_keeps_the_floor_and_every_allowance(
     for name, each in spent.items():
         most = 16 if name == "edition" else 8
         assert all(count <= most for count in each.values())
-        assert all(count <= 896_000 for count in bits[name].values())
+        assert all(count <= 1_104_000 for count in bits[name].values())
 
 
 @pytest.mark.parametrize("account", list(Account))
@@ -217,7 +217,7 @@ def test_rounded_ends_only_widen_an_interval(estimate: float, below: float, abov
 
 def test_ends_take_no_more_values_than_are_charged() -> None:
     """The bits of an interval are counted by its grid, so the grid must be all there is."""
-    found = {round_ends(0.0, low=-step / 10_000, high=0.0)[0] for step in range(40_001)}
+    found = {round_ends(0.0, low=-step / 10_000, high=0.0)[0] for step in range(80_001)}
 
     assert len(found) == OFFSET_COUNT
 

@@ -95,7 +95,9 @@ def every_estimate(numbers: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [numbers, *numbers["cohorts"]]
     effects = [effect for part in parts for effect in part["effects"]]
     effects += [effect for part in parts for ring in part.get("transfers", ()) for effect in ring["effects"]]
-    return [each for effect in effects for name, each in effect.items() if name != "domain"]
+    estimates = [each for effect in effects for name, each in effect.items() if name != "domain"]
+    crossed = [part["crossed"] for part in parts if "crossed" in part]
+    return estimates + [each[name] for each in crossed for name in ("mean", "difference")]
 
 
 def test_a_cohort_has_the_totals_of_its_own_families() -> None:
@@ -118,6 +120,20 @@ def test_a_cohort_has_the_totals_of_its_own_families() -> None:
     assert [effect["domain"] for effect in one["effects"]] == [None, "sql"]
 
 
+def test_two_domains_are_crossed_and_one_is_not() -> None:
+    """Their mean weighs them the same, whatever they have of families; the difference is of the first."""
+    numbers = numbers_of(a_sealed_experiment(kind="practice"))
+    half, one = numbers["cohorts"]
+
+    for part in (numbers, half):
+        _, first, second = (effect["effect"]["value"] for effect in part["effects"])
+        assert part["crossed"]["domains"] == [effect["domain"] for effect in part["effects"][1:]]
+        assert part["crossed"]["mean"]["value"] == pytest.approx((first + second) / 2)
+        assert part["crossed"]["difference"]["value"] == pytest.approx(first - second)
+        assert part["crossed"]["difference"]["low"] < first - second < part["crossed"]["difference"]["high"]
+    assert "crossed" not in one
+
+
 @pytest.mark.parametrize("rings", [(Ring.R0,), (Ring.R0, Ring.R1)], ids=str)
 def test_a_private_edition_tells_intervals_on_a_grid_and_estimates_exactly(rings: tuple[Ring, ...]) -> None:
     """The ends are what the budget counted; the estimate follows from totals that are told anyway."""
@@ -127,7 +143,7 @@ def test_a_private_edition_tells_intervals_on_a_grid_and_estimates_exactly(rings
 
     assert (private["intervals"], practice["intervals"]) == ("rounded_outwards", "exact")
     pairs = list(zip(every_estimate(private), every_estimate(practice), strict=True))
-    assert len(pairs) == 8 * 4 * len(rings)
+    assert len(pairs) == 8 * 4 * len(rings) + 2 * 2
     for rounded, exact in pairs:
         assert rounded["value"] == exact["value"]
         assert rounded["low"] <= exact["low"] <= exact["high"] <= rounded["high"]

@@ -14,11 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.statements import Predicate, statement
-from leakscale.stats import DidResult, Interval, Outcomes, difference_in_differences, transfer_share
+from leakscale.stats import (
+    DidResult,
+    Interval,
+    Outcomes,
+    crossed_contrast,
+    difference_in_differences,
+    transfer_share,
+)
 from leakscale.stats.intervals import IntervalState
 from leakscale_server.core.disclosure.rounding import round_bounds, round_ends
 from leakscale_server.scorer.contract import NO_CHOICE, ExperimentHead, FamilyCell, SealedBank, SealedExperiment
@@ -43,6 +51,14 @@ class _Effect:
     domain: Domain | None
     registered: DidResult
     exact: DidResult
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossed:
+    domains: tuple[Domain, Domain]
+    mean: Interval
+    difference: Interval
+    """Effect in the first domain less that in the second."""
 
 
 def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Association]) -> bytes:
@@ -102,6 +118,9 @@ def _numbers(head: ExperimentHead, families: Sequence[FamilyCell], tallies: Mapp
         "totals": rings[Ring.R0].totals(),
         "effects": [written.effect(effect) for effect in effects[Ring.R0]],
     }
+    crossed = rings[Ring.R0].crossed()
+    if crossed is not None:
+        numbers["crossed"] = written.crossed(crossed)
     others = [ring for ring in head.rings if ring is not Ring.R0]
     if others:
         numbers["transfers"] = [
@@ -164,6 +183,38 @@ class _RingScores:
         """Estimate the effect over all domains, then over each."""
         return list(self._effects())
 
+    def crossed(self) -> _Crossed | None:
+        """Estimate the mean of the domains' effects and their difference; None where there is one domain.
+
+        Source: LeakScale Table 17, for the one model of an experiment.
+        """
+        if len(self._domains) == 1:
+            return None
+        first, second = self._domains
+        cells: Mapping[tuple[str, str], tuple[Outcomes, Outcomes]] = {
+            ("", domain): self._cell(domain) for domain in self._domains
+        }
+        half = Fraction(1, 2)
+        weights: Sequence[Mapping[tuple[str, str], Fraction]] = (
+            {("", first): half, ("", second): half},
+            {("", first): Fraction(1), ("", second): Fraction(-1)},
+        )
+        mean, difference = (
+            crossed_contrast(
+                cells,
+                each,
+                n_resamples=self._head.resample_count,
+                seed=self._head.bootstrap_seed,
+                alpha=_ALPHA,
+            )
+            for each in weights
+        )
+        return _Crossed((first, second), mean, difference)
+
+    def _cell(self, domain: Domain) -> tuple[Outcomes, Outcomes]:
+        c0, c2 = (self._outcomes(domain, condition) for condition in Condition)
+        return c0, c2
+
     def _effects(self) -> Iterator[_Effect]:
         for label in (None, *self._domains):
             domains = self._domains if label is None else [label]
@@ -216,6 +267,14 @@ class _Writer:
             "effect_exact": self._estimate(effect.exact.effect),
             "c0_drift": self._estimate(effect.registered.c0_drift),
             "c2_change": self._estimate(effect.registered.c2_change),
+        }
+
+    def crossed(self, crossed: _Crossed) -> dict[str, Any]:
+        """Write the mean of two domains' effects and their difference."""
+        return {
+            "domains": [domain.value for domain in crossed.domains],
+            "mean": self._estimate(crossed.mean),
+            "difference": self._estimate(crossed.difference),
         }
 
     def share(self, exact_public: _Effect, other: _Effect) -> dict[str, Any]:

@@ -19,6 +19,8 @@ __all__ = ["Cost", "cost_of", "millibits"]
 
 _ENDS_PER_EFFECT: Final = 6
 """Ends of intervals that depend on an atom: effect, exact effect, and the change of the atom's own condition."""
+_ENDS_CROSSED: Final = 4
+"""Of the mean over the domains and the difference between them, in the first ring."""
 _SHARE_STATES: Final = 8
 """Three shapes of a share's bounds, three rules that withhold it, one of them for either of two reasons."""
 
@@ -58,6 +60,7 @@ def cost_of(
         effect_count = min(len({atom.domain for cell in cells for atom in cell}), 2)
         around = ring_count * effect_count * _ENDS_PER_EFFECT * millibits(OFFSET_COUNT)
         around += (ring_count - 1) * effect_count * _share_millibits()
+        around += _ENDS_CROSSED * millibits(OFFSET_COUNT) if effect_count > 1 else 0
         for cell in cells:
             release_count = ring_count * len(ModelState)
             totals = release_count * millibits(len(cell) * families_per_atom * draw_count + 1)

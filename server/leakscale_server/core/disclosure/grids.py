@@ -16,8 +16,8 @@ def _ladder(first_octave: int, last_octave: int, *, steps_per_octave: int) -> tu
 
 _MAGNITUDES: Final = _ladder(-4, 6, steps_per_octave=4)
 
-OFFSETS: Final = (0.0, *_ladder(-8, 2, steps_per_octave=8))
-"""Distances of an end from its estimate: none, or 0.4 points to 4, the most that a difference in differences leaves."""
+OFFSETS: Final = (0.0, *_ladder(-8, 3, steps_per_octave=8))
+"""Distances of an end from its estimate: none, or 0.004 to 8, the most that a difference of two effects leaves."""
 BOUNDS: Final = (*(-magnitude for magnitude in reversed(_MAGNITUDES)), 0.0, *_MAGNITUDES)
 """Bounds of a share: nought, or 0.06 to 64 on either side."""
 

@@ -40,9 +40,9 @@ class Tier:
 
 
 TIERS: Final = (
-    Tier(512, project=Allowance(8, 448_000), edition=Allowance(16, 896_000)),
-    Tier(128, project=Allowance(4, 256_000), edition=Allowance(4, 256_000)),
-    Tier(64, project=Allowance(2, 112_000), edition=Allowance(2, 112_000), needs_opt_in=True),
+    Tier(512, project=Allowance(8, 552_000), edition=Allowance(16, 1_104_000)),
+    Tier(128, project=Allowance(4, 264_000), edition=Allowance(4, 264_000)),
+    Tier(64, project=Allowance(2, 128_000), edition=Allowance(2, 128_000), needs_opt_in=True),
 )
 """Largest first. Below the last one nothing is disclosed before the edition is retired."""
 

@@ -19,9 +19,9 @@ def round_ends(estimate: float, *, low: float, high: float) -> tuple[float, floa
     """Move both ends of an interval away from its estimate, onto the grid; an end beyond the estimate comes back to it.
 
     Args:
-        estimate: In [-2, 2].
-        low: At least -2.
-        high: At most 2.
+        estimate: In [-4, 4].
+        low: At least -4.
+        high: At most 4.
     """
     return estimate - _offset(estimate - low), estimate + _offset(high - estimate)
 
