@@ -99,6 +99,7 @@ def test_help_needs_no_extra(arguments: list[str]) -> None:
         (["demo", "--out", "FOLDER"], "train"),
         (["server", "start"], "server"),
         (["certify", "--local", __file__], "server"),
+        (["verify", "FOLDER", "--public-key", "00" * 32], "verify"),
     ],
 )
 def test_a_verb_without_its_extra_names_it(tmp_path: Path, arguments: list[str], extra: str) -> None:

@@ -37,7 +37,7 @@ _EXTRAS: Final = {
     "huggingface_hub": "train",
     "jinja2": "report",
     "matplotlib": "report",
-    "cryptography": "audit",
+    "cryptography": "verify",
     "httpx": "endpoint",
     "pyarrow": "audit",
     "ray": "ray",
