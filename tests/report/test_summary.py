@@ -24,7 +24,14 @@ from leakscale.report import (
     render_summary_table,
     summary_text,
 )
-from leakscale.results import Disclosure, Estimate, disclosure_from_json, disclosure_from_payload, disclosure_to_json
+from leakscale.results import (
+    CohortNumbers,
+    Disclosure,
+    Estimate,
+    disclosure_from_json,
+    disclosure_from_payload,
+    disclosure_to_json,
+)
 
 
 def a_disclosure() -> Disclosure:
@@ -91,6 +98,24 @@ def test_rich_table_fits_80_columns() -> None:
     assert "…" not in shown
     assert shown.count("11111/16384") == 8
     assert shown.count("-12.39 (-22.34 to -10.01)") == 9
+
+
+def test_cohorts_stand_below_the_table_and_fit_it() -> None:
+    """Whoever registered a part of the edition reads its effect; one of a single domain stands there once."""
+    effects = a_disclosure().effects
+    both = CohortNumbers("c" * 63, ("a", "b"), (), effects, (), None)
+    one = CohortNumbers("easy", ("a",), (), effects[:2], (), None)
+    disclosure = dataclasses.replace(a_disclosure(), cohorts=(both, one))
+    console = Console(width=80, file=io.StringIO())
+
+    text = summary_text(disclosure)
+    console.print(render_summary_table(disclosure))
+
+    assert max(map(len, text.splitlines())) <= 80
+    for shown in (text, console.file.getvalue()):  # type: ignore[attr-defined]
+        assert shown.count("c" * 30 + "..") == 3
+        assert shown.count("easy") == 1
+        assert shown.count("-12.39 (-22.34 to -10.01)") == 9 + 4
 
 
 def test_control_that_moved_is_said() -> None:

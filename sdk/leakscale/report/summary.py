@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from leakscale.report.cohorts import CohortRow, cohort_rows
 from leakscale.report.transfer import TransferRow, transfer_rows
 from leakscale.report.view import Arm, Block, Count, blocks
 from leakscale.report.words import drift_note, finding, interval, percent, points
@@ -39,15 +40,36 @@ def render_summary_table(disclosure: Disclosure) -> RenderableType:
             table.add_row(f"  [{style}]{_arm_name(arm)}[/]", *cells, _change(arm.change))
         table.add_row("  effect", "", "", f"[bold]{_change(block.effect)}[/]", end_section=True)
     table.caption, table.caption_justify = drift_note(disclosure) or None, "left"
-    rows = transfer_rows(disclosure)
+    tables = [table, *_rich_transfers(transfer_rows(disclosure)), *_rich_cohorts(cohort_rows(disclosure))]
+    return table if len(tables) == 1 else Group(*tables)
+
+
+def _rich_transfers(rows: tuple[TransferRow, ...]) -> list[RenderableType]:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
     if not rows:
-        return table
+        return []
     forms = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name, justify in (("In other forms", "left"), ("", "left"), ("effect", "right"), ("share of R0", "left")):
         forms.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for row in rows:
         forms.add_row(row.ring, row.domain, _change(row.effect), row.share)
-    return Group(table, forms)
+    return [forms]
+
+
+def _rich_cohorts(rows: tuple[CohortRow, ...]) -> list[RenderableType]:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    if not rows:
+        return []
+    cohorts = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, justify in (("In cohorts", "left"), ("", "left"), ("effect", "right")):
+        cohorts.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for row in rows:
+        cohorts.add_row(row.cohort, row.domain, _change(row.effect))
+    return [cohorts]
 
 
 def summary_text(disclosure: Disclosure) -> str:
@@ -68,7 +90,13 @@ def summary_text(disclosure: Disclosure) -> str:
     note = textwrap.wrap(drift_note(disclosure), 80)
     table = [lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])]
     forms = _transfer_lines(transfer_rows(disclosure))
-    return "\n".join([sentence, "", *table, *([""] if forms else []), *forms, *([""] if note else []), *note])
+    cohorts = _cohort_lines(cohort_rows(disclosure))
+    return "\n".join([sentence, "", *table, *_apart(forms), *_apart(cohorts), *_apart(note)])
+
+
+def _apart(lines: list[str]) -> list[str]:
+    """Set lines apart from what is above, if there are any."""
+    return ["", *lines] if lines else []
 
 
 def _plain_rows(block: Block) -> list[tuple[str, str, str, str]]:
@@ -84,11 +112,22 @@ def _transfer_lines(rows: tuple[TransferRow, ...]) -> list[str]:
     if not rows:
         return []
     cells = [("In other forms", "", "effect", "share of R0")]
-    cells += [(f"  {row.ring}", row.domain, _change(row.effect), row.share) for row in rows]
+    return _aligned([*cells, *((f"  {row.ring}", row.domain, _change(row.effect), row.share) for row in rows)])
+
+
+def _cohort_lines(rows: tuple[CohortRow, ...]) -> list[str]:
+    """Arrange the effects over cohorts; nothing where none was registered."""
+    if not rows:
+        return []
+    cells = [("In cohorts", "", "effect", "")]
+    return _aligned([*cells, *((f"  {row.cohort}", row.domain, _change(row.effect), "") for row in rows)])
+
+
+def _aligned(cells: list[tuple[str, str, str, str]]) -> list[str]:
     widths = [max(len(row[column]) for row in cells) for column in range(4)]
     return [
-        f"{ring:<{widths[0]}}  {domain:<{widths[1]}}  {effect:>{widths[2]}}  {share:<{widths[3]}}".rstrip()
-        for ring, domain, effect, share in cells
+        f"{name:<{widths[0]}}  {domain:<{widths[1]}}  {effect:>{widths[2]}}  {more:<{widths[3]}}".rstrip()
+        for name, domain, effect, more in cells
     ]
 
 
