@@ -12,6 +12,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
+from structlog.testing import capture_logs
 
 from leakscale import errors as sdk_errors
 from leakscale.client.transport import Transport
@@ -152,12 +153,13 @@ def test_each_way_in_which_sqlite_meets_a_full_disk_is_one(code: str) -> None:
     assert type(failure_of(error)) is StorageFullError
 
 
-def test_an_unforeseen_exception_says_its_class_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unforeseen_exception_says_its_class_and_nothing_else(capfd: pytest.CaptureFixture[str]) -> None:
     """Its text may quote what must stay private; the log has class and place."""
-    error = failure_of(KeyError("the private seed"))
+    with capture_logs() as logs:
+        error = failure_of(KeyError("the private seed"))
 
     assert type(error) is sdk_errors.ServerError
     assert str(error) == "the server failed with KeyError; see its log"
-    shown = capsys.readouterr()
-    assert "private seed" not in shown.out + shown.err
-    assert "test_faults" in shown.out + shown.err
+    assert [line["place"].rpartition(":")[0] for line in logs] == [__name__]
+    shown = capfd.readouterr()
+    assert "private seed" not in shown.out + shown.err + str(logs)
