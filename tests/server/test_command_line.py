@@ -119,6 +119,21 @@ def test_a_trainer_and_an_auditor_go_from_an_edition_to_its_numbers(shell: Shell
     assert "C2 exposed" in shell.text("experiment", "disclose", "cli-run")
 
 
+def test_an_experiment_is_registered_with_cohorts_and_shows_its_budget(shell: Shell, world: World) -> None:
+    """What is fixed before the first answer can be read back, and what it costs before it is asked."""
+    created = shell.json(
+        "experiment", "create", "cli-cohorts", "--edition", "world", "--model-label", "m",
+        "--cohort", "one=sql-threshold", "--lifetime-days", "1", "--self-administered",
+    )  # fmt: skip
+    assert (created["cohorts"], created["is_self_administered"]) == ({"one": ["sql-threshold"]}, True)
+    assert {bank["phase"] for bank in created["banks"]} == {"draft"}
+    assert "cohort one: sql-threshold" in shell.text("experiment", "show", "cli-cohorts")
+    assert shell.json("experiment", "budget", "world") == {"atoms": [], "is_unlimited": True}
+    assert "has no budget" in shell.text("experiment", "budget", "world")
+    command = ["experiment", "create", "no", "--edition", "world", "--model-label", "m", "--cohort", "sql-threshold"]
+    assert "NAME=SHAPE,SHAPE" in shell.error(*command, code=2)
+
+
 def test_status_says_what_the_server_is(shell: Shell) -> None:
     """And that it is there."""
     facts = shell.json("server", "status")
