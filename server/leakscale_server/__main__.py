@@ -99,6 +99,10 @@ def run(
     calls_at_once: Annotated[
         int, typer.Option(min=1, help="Calls that one principal may have in flight.")
     ] = _LIMITS.principal_call_count_max,
+    http_listen: Annotated[
+        str,
+        typer.Option(metavar="HOST:PORT", help="The unary calls as JSON over HTTP; off loopback with TLS only."),
+    ] = "",
     metrics_port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Loopback port of a page for Prometheus; 0: a free one.")
     ] = None,
@@ -123,6 +127,7 @@ def run(
 
     config = ServerConfig(
         replica_of=replica_of,
+        http_listen=http_listen,
         metrics_port=metrics_port,
         reflection=reflection,
         call_limits=CallLimits(principal_calls_per_s=calls_per_second, principal_call_count_max=calls_at_once),

@@ -23,7 +23,7 @@ from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.listening import bind, new_server, observers_of
+from leakscale_server.listening import listening, new_server, observers_of
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
@@ -91,16 +91,18 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         server, health_servicer = new_server(config, executor, identify, observers=observers)
         stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
         stack.callback(stages.close)
-        target = bind(server, config.listen, credentials=credentials)
-        server.start()
-        health_servicer.serve()
-        running = RunningServer(target, bootstrap.text, scorer.sandbox.backend, scorer.sandbox.notice, metrics_port)
-        try:
-            yield running
-        finally:
-            health_servicer.enter_graceful_shutdown()
-            stages.stop()
-            server.stop(config.grace_s).wait()
+        with listening(config, server, health_servicer, credentials=credentials, on_stop=stages.stop) as (
+            target,
+            http_target,
+        ):
+            yield RunningServer(
+                target,
+                bootstrap.text,
+                scorer.sandbox.backend,
+                scorer.sandbox.notice,
+                metrics_port=metrics_port,
+                http_target=http_target,
+            )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from leakscale_server.config import ConfigError, TlsFiles
 
-__all__ = ["server_credentials"]
+__all__ = ["server_credentials", "server_tls_context"]
 
 _log = structlog.get_logger()
 T = TypeVar("T")
@@ -31,11 +32,46 @@ def server_credentials(files: TlsFiles) -> grpc.ServerCredentials:
         ConfigError: If a file cannot be read, the key is not the certificate's, or the certificate is not valid today.
     """
     follower = _Follower(files)
-    # The stubs do not know that None means: as before.
-    fetch = cast(Callable[[], grpc.ServerCertificateConfiguration], follower.changed)
+
+    def fetch() -> grpc.ServerCertificateConfiguration | None:
+        contents = follower.changed()
+        return None if contents is None else contents.configuration()
+
     return grpc.dynamic_ssl_server_credentials(
-        follower.first, fetch, require_client_authentication=files.client_ca is not None
+        follower.first.configuration(),
+        # The stubs do not know that None means: as before.
+        cast(Callable[[], grpc.ServerCertificateConfiguration], fetch),
+        require_client_authentication=files.client_ca is not None,
     )
+
+
+def server_tls_context(files: TlsFiles) -> ssl.SSLContext:
+    """Return the same for a listener that is not gRPC's.
+
+    Raises:
+        ConfigError: As `server_credentials`.
+    """
+    follower = _Follower(files)
+    context = current = _tls_context(files, follower.first)
+
+    def on_handshake(connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
+        nonlocal current
+        if (contents := follower.changed()) is not None:
+            current = _tls_context(files, contents)
+        connection.context = current
+
+    # OpenSSL asks on every handshake, also where the client names no host.
+    context.sni_callback = on_handshake
+    return context
+
+
+def _tls_context(files: TlsFiles, contents: _Contents) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.certificate, files.key)
+    if contents.client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(cadata=contents.client_ca.decode("ascii"))
+    return context
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +97,22 @@ class _Follower:
         self._files = files
         self._lock = threading.Lock()
         self._stamp = self._look()
-        self.first = _read(files).configuration()
+        self.first = _read(files)
 
-    def changed(self) -> grpc.ServerCertificateConfiguration | None:
-        """Return the new configuration if there is one. gRPC calls this from threads of its own."""
+    def changed(self) -> _Contents | None:
+        """Return the new contents if there are some. gRPC calls this from threads of its own."""
         with self._lock:
             stamp = self._look()
             if stamp == self._stamp:
                 return None
             self._stamp = stamp
             try:
-                configuration = _read(self._files).configuration()
+                contents = _read(self._files)
             except ConfigError as error:
                 _log.warning("certificates are not taken; the former ones stay", reason=str(error))
                 return None
             _log.info("certificates are renewed")
-            return configuration
+            return contents
 
     def _look(self) -> _Stamp:
         return tuple(_stamp(path) for path in self._files.paths())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 __all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig", "TlsFiles"]
 
 LANE_COUNT_MAX: Final = 64
+_OR_UNIX: Final = " or a UNIX socket (unix:PATH)"
 
 
 class ConfigError(Exception):
@@ -58,6 +60,8 @@ class ServerConfig:
     """None: no TLS, which only a loopback address or a UNIX socket may do without."""
     vault_key_command: str = ""
     """Program that prints the key of the vault; empty to take it from `LEAKSCALE_VAULT_KEY` or the file `vault.key`."""
+    http_listen: str = ""
+    """`host:port` (port 0: a free one) of the unary calls as JSON over HTTP, under the same TLS; empty for none."""
     metrics_port: int | None = None
     """Loopback port of the page with metrics, 0 for a free one; None: no page."""
     reflection: bool = False
@@ -90,20 +94,33 @@ class ServerConfig:
             raise ConfigError(
                 f"--ray-address {self.ray_address}: name the nodes' --backend, {' or '.join(BACKEND_NAMES)}"
             )
-        _check_port(self.listen)
-        if self.tls is None and not is_local(self.listen):
-            raise ConfigError(
-                f"--listen {self.listen}: tokens would travel in the clear there; pass --tls-certificate and "
-                "--tls-key, or listen on a loopback address (127.0.0.1:PORT) or a UNIX socket (unix:PATH)"
-            )
+        self._check_address("--listen", self.listen)
+        if self.http_listen:
+            self._check_http()
         if self.tls is not None and self.listen.startswith("unix"):
             raise ConfigError(f"--listen {self.listen}: a UNIX socket takes no TLS; leave --tls-certificate out")
+
+    def _check_http(self) -> None:
+        if self.http_listen.startswith("unix:"):
+            raise ConfigError(f"--http-listen {self.http_listen}: HTTP takes no UNIX socket; pass host:port")
+        self._check_address("--http-listen", self.http_listen)
+        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
+            raise ConfigError(f"--http-listen {self.http_listen}: HTTP needs pip install 'leakscale[http]'")
+
+    def _check_address(self, option: str, listen: str) -> None:
+        _check_port(option, listen)
+        if self.tls is None and not is_local(listen):
+            raise ConfigError(
+                f"{option} {listen}: tokens would travel in the clear there; pass --tls-certificate and --tls-key, or "
+                f"listen on a loopback address (127.0.0.1:PORT){_OR_UNIX if option == '--listen' else ''}"
+            )
 
     @property
     def features(self) -> tuple[str, ...]:
         """What a server of these settings does that another may not, sorted."""
         has = {
             "client-certificates": self.tls is not None and self.tls.client_ca is not None,
+            "http": bool(self.http_listen),
             "metrics": self.metrics_port is not None,
             "reflection": self.reflection,
             "tls": self.tls is not None,
@@ -122,7 +139,7 @@ class ServerConfig:
         return max(2, min(8, cores - cores % 2))
 
 
-def _check_port(listen: str) -> None:
+def _check_port(option: str, listen: str) -> None:
     _, _, port = listen.rpartition(":")
     if not listen.startswith("unix:") and not (port.isdecimal() and int(port) <= 65535):
-        raise ConfigError(f"--listen {listen}: the port must be a number of 0 to 65535, as in 127.0.0.1:7443")
+        raise ConfigError(f"{option} {listen}: the port must be a number of 0 to 65535, as in 127.0.0.1:7443")

@@ -1,10 +1,10 @@
-"""The listener: gRPC's own settings, the gate before every service, the health service, and the address."""
+"""The listeners: gRPC's own settings, the gate before every service, the health service, and the addresses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Final
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -19,8 +19,14 @@ from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.observing import CallLog, Observer
+from leakscale_server.services.shared_server import SharedServer
 
-__all__ = ["LISTENER_OPTIONS", "bind", "new_server", "observers_of"]
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from leakscale_server.json_http.listener import HttpListener
+
+__all__ = ["LISTENER_OPTIONS", "bind", "listening", "new_server", "observers_of"]
 
 LISTENER_OPTIONS: Final = (
     ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
@@ -34,10 +40,11 @@ LISTENER_OPTIONS: Final = (
 
 def new_server(
     config: ServerConfig, executor: CallExecutor, identify: Identify, *, observers: Sequence[Observer]
-) -> tuple[grpc.Server, Health]:
+) -> tuple[SharedServer, Health]:
     """Make a server that has its gate and its health service, and nothing else yet."""
     gate = Gate(identify, admission=Admission(config.call_limits), executor=executor, observers=observers)
-    server = grpc.server(executor, interceptors=[gate], options=LISTENER_OPTIONS)
+    grpc_server = grpc.server(executor, interceptors=[gate], options=LISTENER_OPTIONS)
+    server = SharedServer(grpc_server, gate=gate, executor=executor)
     health_servicer = Health(_services())
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     if config.reflection:
@@ -60,6 +67,53 @@ def bind(server: grpc.Server, listen: str, *, credentials: grpc.ServerCredential
     except RuntimeError as error:
         raise ConfigError(f"--listen {listen}: the address is taken or cannot be bound; choose another") from error
     return listen if listen.startswith("unix:") else f"{listen.rpartition(':')[0]}:{port}"
+
+
+@contextmanager
+def listening(
+    config: ServerConfig,
+    server: SharedServer,
+    health: Health,
+    *,
+    credentials: grpc.ServerCredentials | None,
+    on_stop: Callable[[], None] = lambda: None,
+) -> Iterator[tuple[str, str | None]]:
+    """Take calls until the block ends, then refuse new ones and let those in flight end.
+
+    Args:
+        config: Addresses, TLS and time of grace.
+        server: Has all its services.
+        health: Told when calls are taken and when no more.
+        credentials: For gRPC; HTTP reads the same files itself.
+        on_stop: Asked to end what would outlast the time of grace.
+
+    Returns:
+        The addresses that clients of gRPC and of HTTP connect to, the latter None where there is no such listener.
+
+    Raises:
+        ConfigError: If an address is taken, or is none of this machine's.
+    """
+    target = bind(server, config.listen, credentials=credentials)
+    with _http(config, server) as http:
+        server.start()
+        health.serve()
+        try:
+            yield target, http.target if http else None
+        finally:
+            health.enter_graceful_shutdown()
+            on_stop()
+            if http:
+                http.stop()
+            server.stop(config.grace_s).wait()
+
+
+def _http(config: ServerConfig, server: SharedServer) -> AbstractContextManager[HttpListener | None]:
+    if not config.http_listen:
+        return nullcontext()
+    # Loads what only the extra `http` brings.
+    from leakscale_server.json_http.listener import listening_for_http  # noqa: PLC0415
+
+    return listening_for_http(config, server)
 
 
 @contextmanager

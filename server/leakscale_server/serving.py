@@ -50,6 +50,7 @@ def serve_until_stopped(
             backend=running.backend,
             token_file=token_file,
             metrics_port=running.metrics_port,
+            http_target=running.http_target,
         )
         if ready_fd is not None:
             _tell(ready_fd, running)

@@ -22,7 +22,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(data_dir: Path) -> Iterator[RunningServer]:
-    with serve(server_config(data_dir)) as running:
+    with serve(server_config(data_dir, http_listen="127.0.0.1:0")) as running:
         yield running
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import httpx
 import pytest
 from google.protobuf import json_format, message_factory
 from google.protobuf.descriptor import MethodDescriptor
-from google.rpc import error_details_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from leakscale import v1
@@ -25,6 +26,7 @@ from leakscale_server.app import RunningServer
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role
 from leakscale_server.identity.token_registry import TokenRegistry
+from leakscale_server.json_http.reply import HTTP_STATUSES
 from leakscale_server.store.registry_tables import open_registry
 
 from .helpers import KEY, World, a_draft
@@ -245,8 +247,8 @@ def channel(server: RunningServer) -> Iterator[grpc.Channel]:
         yield channel
 
 
-def call(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> Any:
-    """Call a method by its name; return the error, or None."""
+def exchange(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> Any:
+    """Call a method by its name; return the answer, or the error as an exception."""
     method = METHODS[name]
     message = json_format.ParseDict(request, message_factory.GetMessageClass(method.input_type)())
     metadata = [("authorization", f"Bearer {token}")] if token else []
@@ -256,15 +258,22 @@ def call(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) 
         (True, False): channel.stream_unary,
         (True, True): channel.stream_stream,
     }[method.client_streaming, method.server_streaming]
-    rpc = make(f"/{method.containing_service.full_name}/{method.name}")
+    rpc = make(
+        f"/{method.containing_service.full_name}/{method.name}",
+        response_deserializer=message_factory.GetMessageClass(method.output_type).FromString,
+    )
     sent: Any = iter([message.SerializeToString()]) if method.client_streaming else message.SerializeToString()
     try:
         answer = rpc(sent, metadata=metadata, timeout=60)
-        if method.server_streaming:
-            list(answer)
+        return list(answer) if method.server_streaming else answer
     except grpc.RpcError as error:
         return error
-    return None
+
+
+def call(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> Any:
+    """Call a method by its name; return the error, or None."""
+    answer = exchange(channel, name, request, token)
+    return answer if isinstance(answer, grpc.RpcError) else None
 
 
 def outcome(channel: grpc.Channel, name: str, request: dict[str, Any], token: str) -> tuple[grpc.StatusCode, str]:
@@ -311,6 +320,42 @@ def test_each_caller_gets_the_code_that_its_token_earns(
         kind: each for kind, each in expected.items() if each[1]
     }
     assert {kind for kind, (code, _) in found.items() if code is row.own} >= {Role.ADMIN.value}
+
+
+def posted(server: RunningServer, name: str, request: dict[str, Any], token: str) -> httpx.Response:
+    """Call a method by its name, as JSON over HTTP."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    return httpx.post(f"http://{server.http_target}/leakscale.v1.{name}", json=request, headers=headers, timeout=60)
+
+
+def same_as(answer: Any) -> tuple[int, Any]:
+    """Return HTTP status and body that say what gRPC said."""
+    if not isinstance(answer, grpc.RpcError):
+        return 200, json_format.MessageToDict(answer)
+    status: Any = status_pb2.Status.FromString(status_of(answer))
+    code = code_pb2.Code.Name(status.code).lower()
+    details = [(each.TypeName(), base64.b64encode(each.value).decode().rstrip("=")) for each in status.details]
+    return HTTP_STATUSES[code], {"code": code, "message": status.message, "details": details}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_json_over_http_says_what_grpc_says(
+    name: str, facts: Facts, tokens: dict[str, str], channel: grpc.Channel, server: RunningServer
+) -> None:
+    """One gate and one handler: neither way tells more, takes more, or refuses in other words."""
+    method, request = METHODS[name], ROWS[name].request(facts)
+    if method.client_streaming or method.server_streaming:
+        refused = posted(server, name, request, tokens["admin"])
+        assert (refused.status_code, refused.json()["code"]) == (501, "unimplemented")
+        assert "call it by gRPC" in refused.json()["message"]
+        return
+    for kind, token in tokens.items():
+        by_http = posted(server, name, request, token)
+        body = by_http.json()
+        if by_http.status_code != 200:
+            body["details"] = [(each["type"], each["value"]) for each in body["details"]]
+
+        assert (by_http.status_code, body) == same_as(exchange(channel, name, request, token)), kind
 
 
 def test_every_method_says_what_it_could_tell_of_another_project() -> None:

@@ -15,7 +15,7 @@ from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.listening import bind, new_server, observers_of
+from leakscale_server.listening import listening, new_server, observers_of
 from leakscale_server.replica.services import EverythingElse, ReplicaEditionService
 from leakscale_server.replica.state import Replica
 from leakscale_server.running import RunningServer
@@ -68,14 +68,8 @@ def serve_replica(config: ServerConfig, root: Path) -> Iterator[RunningServer]:
         ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(replica, public_key=key), server)
         edition_service_pb2_grpc.add_EditionServiceServicer_to_server(ReplicaEditionService(replica), server)
         server.add_generic_rpc_handlers([EverythingElse()])
-        target = bind(server, config.listen, credentials=credentials)
-        server.start()
-        health_servicer.serve()
-        try:
-            yield RunningServer(target, bootstrap.text, "none", "", metrics_port)
-        finally:
-            health_servicer.enter_graceful_shutdown()
-            server.stop(config.grace_s).wait()
+        with listening(config, server, health_servicer, credentials=credentials) as (target, http_target):
+            yield RunningServer(target, bootstrap.text, "none", "", metrics_port=metrics_port, http_target=http_target)
 
 
 def _replica(root: Path) -> Replica:

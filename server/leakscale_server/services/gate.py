@@ -15,7 +15,7 @@ from leakscale_server.errors import QueueFull, ScopeMissing, TokenMissing
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import OPEN_METHODS, scope_of
 from leakscale_server.services.admission import Admission
-from leakscale_server.services.call import Call
+from leakscale_server.services.call import Call, CallContext
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.passage import Handler, Passage, on_pool
@@ -82,7 +82,7 @@ class Gate(grpc.ServerInterceptor):
             observer(ended)
 
     @contextmanager
-    def _let_through(self, passage: Passage, context: grpc.ServicerContext) -> Iterator[Call]:
+    def _let_through(self, passage: Passage, context: CallContext) -> Iterator[Call]:
         caller = passage.caller = self._identified(passage.metadata)
         _check_scope(caller, passage.method)
         with self._admission.one_call(caller.principal, is_stream=passage.is_stream):
@@ -113,6 +113,6 @@ def _check_scope(caller: Caller, method: str) -> None:
 
 
 @contextmanager
-def _no_room(_passage: Passage, _context: grpc.ServicerContext) -> Iterator[Any]:
+def _no_room(_passage: Passage, _context: CallContext) -> Iterator[Any]:
     raise QueueFull("the server handles as many calls as it can; try again in a moment")
     yield  # the signature of a context manager

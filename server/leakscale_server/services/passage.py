@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.identity.caller import Caller
-from leakscale_server.services.call import Call
+from leakscale_server.services.call import Call, CallContext
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, fault_of
 
@@ -23,7 +23,7 @@ __all__ = ["Handler", "Passage", "Way", "on_pool"]
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Way: TypeAlias = "Callable[[Passage, grpc.ServicerContext], AbstractContextManager[Call]]"
+Way: TypeAlias = "Callable[[Passage, CallContext], AbstractContextManager[Call]]"
 """Lets a call through for as long as its handler runs, or raises."""
 
 
@@ -67,15 +67,15 @@ class Passage:
         assert behavior is not None  # noqa: S101 - a handler has one of the four kinds
         return _of_kind(inner, self._many(behavior) if inner.response_streaming else self._once(behavior))
 
-    def _once(self, behavior: Callable[..., Any]) -> Callable[[Any, grpc.ServicerContext], Any]:
-        def guarded(request: Any, context: grpc.ServicerContext) -> Any:
+    def _once(self, behavior: Callable[..., Any]) -> Callable[[Any, CallContext], Any]:
+        def guarded(request: Any, context: CallContext) -> Any:
             with self._watched(context), self._way(self, context) as call:
                 return behavior(self._decoded(request), call)
 
         return guarded
 
-    def _many(self, behavior: Callable[..., Any]) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
-        def guarded(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+    def _many(self, behavior: Callable[..., Any]) -> Callable[[Any, CallContext], Iterator[Any]]:
+        def guarded(request: Any, context: CallContext) -> Iterator[Any]:
             with self._watched(context), self._way(self, context) as call:
                 for answer in behavior(self._decoded(request), call):
                     self._recheck()
@@ -84,7 +84,7 @@ class Passage:
         return guarded
 
     @contextmanager
-    def _watched(self, context: grpc.ServicerContext) -> Iterator[None]:
+    def _watched(self, context: CallContext) -> Iterator[None]:
         """Turn what is raised within into a status, and tell how the call ended."""
         begin_s = time.perf_counter()
         # A generator that nobody asks for more is closed: its client has left.

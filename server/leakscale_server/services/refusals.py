@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-import grpc
 import structlog
 from grpc_status import rpc_status
 
 from leakscale_server.errors import Internal, ServerFault
+from leakscale_server.services.call import CallContext
 from leakscale_server.translation import place_of, to_fault
 
 __all__ = ["REQUEST_ID_HEADER", "abort", "fault_of"]
@@ -18,7 +18,7 @@ REQUEST_ID_HEADER: Final = "x-request-id"
 _log = structlog.get_logger()
 
 
-def abort(context: grpc.ServicerContext, fault: ServerFault, *, request_id: str) -> NoReturn:
+def abort(context: CallContext, fault: ServerFault, *, request_id: str) -> NoReturn:
     """End a call with the status of a fault."""
     status = rpc_status.to_status(fault.to_status())
     context.set_trailing_metadata(((REQUEST_ID_HEADER, request_id), *(status.trailing_metadata or ())))
