@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlite_utils import Database
 
 __all__ = ["InsertOnlyDatabase", "Row", "Table"]
 
 Row = dict[str, Any]
+_LOOK_AGAIN_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class InsertOnlyDatabase:
         self._database.enable_wal()
         self._connection.execute("PRAGMA synchronous=FULL")
         self._connection.row_factory = sqlite3.Row
+        self._others, self._looked_s = 0, -_LOOK_AGAIN_S
+        """What SQLite said of other processes' writes, and when."""
         with self.transaction():
             for table in tables:
                 self._create(table)
@@ -106,12 +110,19 @@ class InsertOnlyDatabase:
 
     @property
     def version(self) -> tuple[int, int] | None:
-        """Tell one state of the contents from another, whoever wrote; None within a transaction of this process."""
+        """Tell one state of the contents from another; None within a transaction of this process.
+
+        What this process writes shows at once, what another one writes within a tenth of a second.
+        """
         with self._lock:
             if self._connection.in_transaction:
                 return None
-            (others,) = self._connection.execute("PRAGMA data_version").fetchone()
-            return others, self._connection.total_changes
+            now_s = time.monotonic()
+            if now_s - self._looked_s >= _LOOK_AGAIN_S:
+                # Not each time: a statement, however small, lets other threads in first.
+                self._looked_s = now_s
+                (self._others,) = self._connection.execute("PRAGMA data_version").fetchone()
+            return self._others, self._connection.total_changes
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""

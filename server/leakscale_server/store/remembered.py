@@ -1,4 +1,4 @@
-"""What was read of a database, for as long as nothing was written to it."""
+"""What was read of a database, for as long as nothing was written to it; see `InsertOnlyDatabase.version`."""
 
 from __future__ import annotations
 
