@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench fuzz clean
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench attack fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -52,6 +52,9 @@ lab: setup ## Measure every coverage again, about ten minutes; results in docs/l
 
 bench: setup ## Print every measured figure as a ratio
 	@for script in bench/[a-z]*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done
+
+attack: setup ## Attack 20 fresh editions, about an hour; ATTACK_ARGS="--editions 2"
+	@$(BIN)/leakscale attack $(ATTACK_ARGS)
 
 fuzz: setup ## Fuzz the frame and canonical decoders; FUZZ_ARGS="--seconds 600"
 	@$(BIN)/pip install --quiet --quiet atheris && $(BIN)/python tools/fuzz.py $(FUZZ_ARGS)

@@ -36,24 +36,46 @@ app.add_typer(token_app)
 app.add_typer(edition_app)
 
 
-@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+_HANDED_ON: dict[str, Any] = {
+    "add_help_option": False,
+    "context_settings": {"ignore_unknown_options": True, "allow_interspersed_args": False},
+}
+"""Everything behind the name of such a command is for another one, which is loaded when it is asked for."""
+
+
+@app.command(**_HANDED_ON)
 def catalog(
     context: typer.Context, arguments: Annotated[list[str] | None, typer.Argument(metavar="COMMAND")] = None
 ) -> None:
     """Write shapes of your own, check them in the local sandbox, and audit catalogs and editions."""
-    name = f"{context.parent.params['called_as'] if context.parent else _NAME} catalog"
-    try:
-        # Loads the statistics and the parsers, which a server does not need.
-        from leakscale_server.catalog_cli import catalog_app  # noqa: PLC0415
+    # Loads the statistics and the parsers, which a server does not need.
+    from leakscale_server.catalog_cli import catalog_app  # noqa: PLC0415
 
-        code = catalog_app(arguments or ["--help"], prog_name=name, standalone_mode=False)
+    _hand_on(context, catalog_app, arguments or ["--help"])
+
+
+@app.command(**_HANDED_ON)
+def attack(
+    context: typer.Context, arguments: Annotated[list[str] | None, typer.Argument(metavar="OPTION")] = None
+) -> None:
+    """Attack the secrecy of fresh editions in this process, and say what each attack won."""
+    from leakscale_server.attack.command import attack_app  # noqa: PLC0415 - loads the statistics
+
+    _hand_on(context, attack_app, arguments or [])
+
+
+def _hand_on(context: typer.Context, command: typer.Typer, arguments: list[str]) -> None:
+    """Run another command in place of this one, and end as it does."""
+    name = f"{context.parent.params['called_as'] if context.parent else _NAME} {context.info_name}"
+    try:
+        code = command(arguments, prog_name=name, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt) as error:
         sys.stderr.write("error: interrupted; nothing was kept\n")
         raise typer.Exit(_INTERRUPTED) from error
     except _USAGE_BASE as error:
         from leakscale_server.catalog_cli.ending import say_usage  # noqa: PLC0415
 
-        say_usage(error, as_json="--json" in (arguments or ()))
+        say_usage(error, as_json="--json" in arguments)
         raise typer.Exit(_USAGE) from error
     raise typer.Exit(code if isinstance(code, int) else 0)
 

@@ -12,6 +12,7 @@ import leakscale
 from leakscale.cli import (
     adapt,
     analyze,
+    attack,
     audit,
     bank,
     catalog,
@@ -61,6 +62,7 @@ app.command("demo")(demo.demo)
 app.add_typer(server_verbs.app, name="server")
 app.command("certify")(certify.certify)
 app.command("catalog", **catalog.SETTINGS)(catalog.catalog)
+app.command("attack", **catalog.SETTINGS)(attack.attack)
 app.add_typer(edition.app, name="edition")
 app.command("adapt")(adapt.adapt)
 app.add_typer(grant.app, name="grant")

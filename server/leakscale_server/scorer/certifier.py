@@ -6,6 +6,7 @@ Source: DESIGN of certificates: a stranger with the seeds can prove each again.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from leakscale_server.sandbox_pool import BackendIdentity, SandboxPool
 from leakscale_server.scorer.prover import PROOF_LIMITS, FamilyRequest, Prover
 from leakscale_server.store.signing import Signer
 
-__all__ = ["Certified", "Certifier", "Rejected"]
+__all__ = ["Certified", "Certifier", "Rejected", "certificate_payload"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Certifier:
     def __init__(self, pool: SandboxPool, signer: Signer) -> None:
         self._prover = Prover(pool)
         self._signer = signer
-        self._environment = _environment(pool.identity)
+        self._pool = pool
 
     def certify(self, request: FamilyRequest, *, first_lane: int) -> Certified | Rejected:
         """Build, run, judge and sign one family.
@@ -65,32 +66,7 @@ class Certifier:
         return self._sign(request, proof.construction, proof.attempt, proof.verdict)
 
     def _sign(self, request: FamilyRequest, construction: Construction, attempt: int, accepted: Accepted) -> Certified:
-        family = construction.form(Ring.R0).public
-        body: dict[str, Any] = {
-            "edition": request.edition_id,
-            "family": family.family_id,
-            "domain": family.domain.value,
-            "shape": family.shape_id,
-            "shape_digest": request.shape_digest,
-            "rings": {form.public.ring.value: _ring_body(form, construction.nonce) for form in construction.forms},
-            "truth_commitment": truth_leaf(
-                edition_id=request.edition_id,
-                family_id=family.family_id,
-                key=family.key,
-                truth=construction.truth,
-                nonce=construction.nonce,
-            ).hex(),
-            "condition_commitment": condition_commitment(request.slot.condition, nonce=construction.nonce).hex(),
-            "fixture_count": request.shape.fixture_count,
-            "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
-            "environment": self._environment,
-        }
-        payload = statement(
-            Predicate.CERTIFICATE,
-            subject=f"editions/{request.edition_id}/families/{family.family_id}",
-            digest=public_digest(family),
-            predicate=body,
-        )
+        payload = certificate_payload(request, construction, environment=_environment(self._pool.identity))
         return Certified(
             construction=construction,
             attempt=attempt,
@@ -98,6 +74,42 @@ class Certifier:
             payload=payload,
             signature=self._signer.sign_statement(payload),
         )
+
+
+def certificate_payload(request: FamilyRequest, construction: Construction, *, environment: Mapping[str, Any]) -> bytes:
+    """Write what a certificate says of a family, which is public.
+
+    Args:
+        request: What was asked to be proved.
+        construction: The family.
+        environment: What the proof depends on besides the family.
+    """
+    family = construction.form(Ring.R0).public
+    body: dict[str, Any] = {
+        "edition": request.edition_id,
+        "family": family.family_id,
+        "domain": family.domain.value,
+        "shape": family.shape_id,
+        "shape_digest": request.shape_digest,
+        "rings": {form.public.ring.value: _ring_body(form, construction.nonce) for form in construction.forms},
+        "truth_commitment": truth_leaf(
+            edition_id=request.edition_id,
+            family_id=family.family_id,
+            key=family.key,
+            truth=construction.truth,
+            nonce=construction.nonce,
+        ).hex(),
+        "condition_commitment": condition_commitment(request.slot.condition, nonce=construction.nonce).hex(),
+        "fixture_count": request.shape.fixture_count,
+        "rule": {"pass_count": 2, "perfect_count": 1, "alternative_failed_share_min": "1/4"},
+        "environment": dict(environment),
+    }
+    return statement(
+        Predicate.CERTIFICATE,
+        subject=f"editions/{request.edition_id}/families/{family.family_id}",
+        digest=public_digest(family),
+        predicate=body,
+    )
 
 
 def _ring_body(form: RingForm, nonce: bytes) -> dict[str, str]:

@@ -117,6 +117,12 @@ class Vault:
                     found[name] = _decode(self._unseal(row["sealed"], "associations", edition_id, name))
         return found
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make what is written meanwhile one commit, or nothing."""
+        with self._database.transaction():
+            yield
+
     def close(self) -> None:
         """Checkpoint and close."""
         self._database.close()
