@@ -60,9 +60,11 @@ def _json_method(path: str, described: MethodDescriptor) -> JsonMethod:
             return json_format.Parse(body, request_class())
         except (json_format.ParseError, ValueError, RecursionError) as error:
             said = str(error) if isinstance(error, json_format.ParseError) else "it is no JSON object"
+            # What the library quotes may hold half a surrogate pair, which JSON can write and no message can carry.
+            line = " ".join(said.encode(errors="replace").decode().split()).rstrip(".")
             raise InvalidRequest(
-                f"the request of {described.name} is no {described.input_type.full_name}: "
-                f"{' '.join(said.split()).rstrip('.')}; send its fields as one JSON object, {{}} if it has none"
+                f"the request of {described.name} is no {described.input_type.full_name}: {line}; "
+                "send its fields as one JSON object, {} if it has none"
             ) from error
 
     return JsonMethod(path, not (described.client_streaming or described.server_streaming), decode)
