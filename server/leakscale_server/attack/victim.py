@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,18 +67,30 @@ class _NoSandbox:
 
 
 class Victim:
-    """The parts that clients reach, over one data folder. Close it at the end."""
+    """The parts that clients reach, over one data folder. Close it at the end.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Made if it is not there.
+        now: Clock, in UTC.
+        random: Draws so many random bytes.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        random: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.registry = open_registry(folder)
         self.vault = Vault(folder, _VAULT_KEY)
         self.signer = Signer.load_or_create(folder / "signing.key")
         scorer = Scorer(vault=self.vault, signer=self.signer, pool=SandboxPool(_NoSandbox(), lane_count=1))
-        self.ledger = Ledger(self.registry, self.signer)
+        self.ledger = Ledger(self.registry, self.signer, now=now, random=random)
         self.editions = EditionRegistry(self.registry, self.ledger, self.signer, editions_dir=folder / "editions")
-        self.experiments = ExperimentRegistry(self.registry, self.ledger, self.editions)
-        grants = GrantRegistry(self.registry, self.ledger)
+        self.experiments = ExperimentRegistry(self.registry, self.ledger, self.editions, now=now)
+        grants = GrantRegistry(self.registry, self.ledger, now=now)
         self.exposure = Exposure(self.editions, grants, scorer)
         self.disclosing = Disclosing(self.editions, self.experiments, grants, scorer, public_key=self.signer.public_key)
         self._scorer = scorer
@@ -88,14 +101,20 @@ class Victim:
             EDITION_ID, kind, FAMILIES_PER_CELL, material.public_seed, material.shapes, project=_AUTHOR
         )
         edition = self.editions.create(draft, principal=_AUTHOR, check=lambda _: None)
-        with self.vault.transaction(), self.registry.transaction():
-            self.vault.fix_seed(EDITION_ID, material.private_seed)
+        self.keep_truths(material)
+        with self.registry.transaction():
             for each in material.families:
-                self.vault.add_association(EDITION_ID, each.family_id, each.association)
                 self.editions.add_certificate(edition, self._signed(each), principal=_AUTHOR)
         root = self._scorer.commit(EDITION_ID, tuple(each.family_id for each in material.families))
         rings = [each.rings for each in material.families]
         self.editions.freeze(edition, rings, commitment_root=root, principal=_AUTHOR)
+
+    def keep_truths(self, material: Material) -> None:
+        """Put seed and associations into the vault; what it has of them stays."""
+        with self.vault.transaction():
+            self.vault.fix_seed(EDITION_ID, material.private_seed)
+            for each in material.families:
+                self.vault.add_association(EDITION_ID, each.family_id, each.association)
 
     def client(self, role: Role, *, principal: str = "mallory", project: str = "attackers") -> Client:
         """Return what somebody of a role is given."""
@@ -132,11 +151,16 @@ class Arena:
         with closing(Victim(folder / "frozen")) as victim:
             victim.freeze(material, kind=kind)
 
+    def copy(self) -> Path:
+        """Return a data folder that nobody has used yet."""
+        copy = self._folder / f"victim-{next(self._numbers)}"
+        shutil.copytree(self._folder / "frozen", copy)
+        return copy
+
     @contextmanager
     def victim(self) -> Iterator[Victim]:
         """Open a server that nobody has asked anything yet; it is gone afterwards."""
-        copy = self._folder / f"victim-{next(self._numbers)}"
-        shutil.copytree(self._folder / "frozen", copy)
+        copy = self.copy()
         try:
             with closing(Victim(copy)) as victim:
                 yield victim

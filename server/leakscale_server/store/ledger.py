@@ -87,14 +87,27 @@ class LedgerTree:
 
 
 class Ledger:
-    """The ledger of one server, kept in its registry."""
+    """The ledger of one server, kept in its registry.
+
+    Args:
+        registry: Where it is kept.
+        signer: Signs its heads.
+        now: Clock, in UTC.
+        random: Draws so many random bytes; salts come from it.
+    """
 
     def __init__(
-        self, registry: InsertOnlyDatabase, signer: Signer, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        registry: InsertOnlyDatabase,
+        signer: Signer,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        random: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
         self._registry = registry
         self._signer = signer
         self._now = now
+        self._random = random
         self._heads: Remembered[Head] = Remembered(registry)
         self._trees: Remembered[LedgerTree] = Remembered(registry)
 
@@ -118,7 +131,7 @@ class Ledger:
                 **body,
             }
             if project != PUBLIC:
-                fields["salt"] = secrets.token_hex(_SALT_BYTES)
+                fields["salt"] = self._random(_SALT_BYTES).hex()
             entry = canonical_json(fields)
             row = {"position": position, "project": project, "entry": entry, "leaf": leaf_hash(entry)}
             self._registry.add("ledger", [row])
