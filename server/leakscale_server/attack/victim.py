@@ -181,9 +181,9 @@ class Client:
         return self._victim.editions.families(EDITION_ID)
 
     def register(
-        self, experiment_id: str, *, draw_count: int = 1, cohorts: Sequence[Cohort] = (), families_min: int = 128
+        self, experiment_id: str, *, draw_count: int = 1, cohorts: Sequence[Cohort] = (), families_min: int = 1
     ) -> Experiment:
-        """Register an experiment in R0."""
+        """Register an experiment in R0, by default with the least demands of its own, so that the policy alone decides."""
         plan = ExperimentPlan(
             experiment_id=experiment_id,
             edition_id=EDITION_ID,
