@@ -20,7 +20,7 @@ from leakscale_server.attack.grants import control_by_exposed
 from leakscale_server.attack.material import Material, build_material
 from leakscale_server.attack.probes import BareOracle, Guesses, Oracle, ServerOracle
 from leakscale_server.attack.receipts import Observations, digests, idempotency, odd_ones_out, receipts, replay
-from leakscale_server.attack.victim import Arena, Client, Victim
+from leakscale_server.attack.victim import OWNER, Arena, Client, Victim
 from leakscale_server.attack.weights import DRAW_COUNT, WELL_FORMED, WITH_MALFORMED, Code, weight_coding
 from leakscale_server.identity.scopes import Role
 
@@ -149,8 +149,10 @@ def _weighed(oracle: Oracle, target: Target, release_count: int, code: Code = WI
     return weight_coding(oracle, family_count=len(target.ids), release_count=release_count, code=code, seed=target.seed)
 
 
-def _server_oracle(victim: Victim, target: Target, *, draw_count: int = DRAW_COUNT) -> ServerOracle:
-    clients = [victim.client(Role.AUDITOR)]
+def _server_oracle(
+    victim: Victim, target: Target, *, draw_count: int = DRAW_COUNT, project: str = "attackers"
+) -> ServerOracle:
+    clients = [victim.client(Role.AUDITOR, project=project)]
     return ServerOracle(clients, condition=_TARGETS, targets=target.ids, draw_count=draw_count)
 
 
@@ -192,7 +194,7 @@ def _practice(target: Target) -> float:
         arena = Arena(build_material(target.seed, shape_count=1), Path(folder), kind="practice")
         practice = Target(arena, target.seed)
         with arena.victim() as victim:
-            found = _weighed(_server_oracle(victim, practice), practice, 8)
+            found = _weighed(_server_oracle(victim, practice, project=OWNER), practice, 8)
     return float((found == practice.truths).mean())
 
 

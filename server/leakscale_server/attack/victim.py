@@ -45,9 +45,10 @@ from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
 
-__all__ = ["Arena", "Client", "Victim"]
+__all__ = ["OWNER", "Arena", "Client", "Victim"]
 
-_AUTHOR: Final = "author"
+OWNER: Final = "author"
+"""Principal and project that the edition belongs to."""
 _VAULT_KEY: Final = b"v" * 32
 _CHUNKS_LISTED: Final = 1_000_000
 
@@ -97,17 +98,15 @@ class Victim:
 
     def freeze(self, material: Material, *, kind: str) -> None:
         """Take an edition from draft to frozen as the stages do, with certificates that nothing was run for."""
-        draft = EditionDraft(
-            EDITION_ID, kind, FAMILIES_PER_CELL, material.public_seed, material.shapes, project=_AUTHOR
-        )
-        edition = self.editions.create(draft, principal=_AUTHOR, check=lambda _: None)
+        draft = EditionDraft(EDITION_ID, kind, FAMILIES_PER_CELL, material.public_seed, material.shapes, project=OWNER)
+        edition = self.editions.create(draft, principal=OWNER, check=lambda _: None)
         self.keep_truths(material)
         with self.registry.transaction():
             for each in material.families:
-                self.editions.add_certificate(edition, self._signed(each), principal=_AUTHOR)
+                self.editions.add_certificate(edition, self._signed(each), principal=OWNER)
         root = self._scorer.commit(EDITION_ID, tuple(each.family_id for each in material.families))
         rings = [each.rings for each in material.families]
-        self.editions.freeze(edition, rings, commitment_root=root, principal=_AUTHOR)
+        self.editions.freeze(edition, rings, commitment_root=root, principal=OWNER)
 
     def keep_truths(self, material: Material) -> None:
         """Put seed and associations into the vault; what it has of them stays."""
@@ -122,7 +121,7 @@ class Victim:
 
     def author(self) -> Caller:
         """Return somebody of the edition's own project, who approves grants."""
-        return Caller("author", _AUTHOR, _AUTHOR, Role.AUTHOR, ROLE_SCOPES[Role.AUTHOR])
+        return Caller("author", OWNER, OWNER, Role.AUTHOR, ROLE_SCOPES[Role.AUTHOR])
 
     def close(self) -> None:
         """Close both databases."""
@@ -183,7 +182,7 @@ class Client:
     def register(
         self, experiment_id: str, *, draw_count: int = 1, cohorts: Sequence[Cohort] = (), families_min: int = 1
     ) -> Experiment:
-        """Register an experiment in R0, by default with the least demands of its own, so that the policy alone decides."""
+        """Register an experiment in R0; by default it demands so little that the policy alone decides."""
         plan = ExperimentPlan(
             experiment_id=experiment_id,
             edition_id=EDITION_ID,
