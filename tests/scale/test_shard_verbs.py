@@ -15,7 +15,7 @@ from leakscale.cli.shards import parse_options
 from leakscale.client import Client
 from leakscale.errors import InvalidRequestError
 from leakscale.inference import BankFiles, verify_bank
-from leakscale.models import EditionKind, Experiment, ExperimentPlan, ShapeFile
+from leakscale.models import EditionKind, Experiment, ExperimentPlan, ModelState, ShapeFile
 from leakscale.resources import catalog_folder
 from leakscale_server.app import RunningServer, serve
 from leakscale_server.config import ServerConfig
@@ -83,6 +83,21 @@ def test_a_bank_is_answered_in_parts_and_sealed(
     assert sealed.is_sealed
     assert sealed.case_count == 8 * 4
     assert merged["results_digest"] == verify_bank(BankFiles.of(Path(stem))).results
+
+
+def test_answers_of_the_base_model_do_not_seal_the_adapted_bank(
+    server: RunningServer, client: Client, experiment: Experiment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files under the wrong name must not become a signed number."""
+    adapted = next(bank.name for bank in experiment.banks if bank.state is ModelState.ADAPTED)
+    stem = str(tmp_path / "bank")
+    assert leakscale(server, "shards", "freeze", adapted, stem, "--model", "tiny") == 0
+    assert run(["shards", "answer", stem, "--model", "tiny"]) == 0
+
+    assert leakscale(server, "shards", "submit", adapted, stem) == 2
+
+    assert f"bank '{adapted}' is of the adapted model" in " ".join(capsys.readouterr().err.split())
+    assert client.banks.get(adapted).answered_count == 0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from leakscale.cli.connection import cache_folder, connected
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
+    from leakscale.client import Client
     from leakscale.inference import BankFiles, Binding
+    from leakscale.models import Bank, ExperimentPlan, Family
 
 __all__ = ["app", "parse_options"]
 
@@ -28,10 +30,7 @@ def freeze(context: typer.Context, name: Name, stem: Stem, model: Model) -> None
     """Fix every question and every seed of a bank in one file, before the first answer."""
     shell = shell_of(context)
     with connected(shell) as client:
-        bank = client.banks.get(name)
-        plan = client.experiments.get("/".join(name.split("/")[:2])).plan
-        public = client.editions.families(plan.edition, ring=bank.ring)
-    families = [family for family in public if family.domain is bank.domain]
+        _, plan, families = _registered(client, name)
     # After the server has answered: loading torch takes seconds.
     from leakscale.inference.freezing import freeze_bank  # noqa: PLC0415
 
@@ -110,13 +109,15 @@ def merge(
 
 @app.command("submit")
 def submit(context: typer.Context, name: Name, stem: Stem) -> None:
-    """Check an answered bank, submit its answers and seal it."""
+    """Check that answers are whole and belong to the bank, submit them and seal it."""
     from leakscale.inference import verify_bank  # noqa: PLC0415
+    from leakscale.inference.belonging import check_belongs  # noqa: PLC0415
 
     files = _files(stem)
     binding = verify_bank(files)
     shell = shell_of(context)
     with connected(shell) as client:
+        check_belongs(files, *_registered(client, name))
         client.banks.submit(name, files.read_answers())
         receipt = client.banks.seal(name)
     facts = {
@@ -155,6 +156,14 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _registered(client: Client, name: str) -> tuple[Bank, ExperimentPlan, list[Family]]:
+    """Return a bank as the server has it, the plan of its experiment, and its public families."""
+    bank = client.banks.get(name)
+    plan = client.experiments.get("/".join(name.split("/")[:2])).plan
+    public = client.editions.families(plan.edition, ring=bank.ring)
+    return bank, plan, [family for family in public if family.domain is bank.domain]
 
 
 def _files(stem: Path) -> BankFiles:

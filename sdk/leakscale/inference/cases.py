@@ -9,22 +9,23 @@ Source: LeakScale F.1 (frozen cases), F.2 (deterministic seeds).
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
-from leakscale.inference.lines import check_stamp, has_stamp, stamp_of, stamped_line
-from leakscale.models import Domain, Message, Ring
+from leakscale.inference.lines import check_stamp, has_stamp, json_line, stamp_of, stamped_line
+from leakscale.models import Domain, Family, Message, Ring
 from leakscale.seeds import draw_seeds
 
-__all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "plan_lines"]
+__all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "families_digest", "plan_lines"]
 
 BANK_FORMAT: Final = "leakscale-bank-v2"
 PLAN_MEND: Final = (
@@ -183,6 +184,14 @@ def plan_lines(header: Mapping[str, Any], questions: Iterable[Question]) -> Iter
     for question in questions:
         line = stamped_line(_fields(question), after=stamp_of(line))
         yield line
+
+
+def families_digest(ordered: Sequence[Family]) -> str:
+    """Return the hex SHA-256 of the public families of a bank, sorted by family id and ring."""
+    state = hashlib.sha256()
+    for family in ordered:
+        state.update(json_line(dataclasses.asdict(family)))
+    return state.hexdigest()
 
 
 def _fields(question: Question) -> dict[str, Any]:

@@ -5,8 +5,6 @@ Source: LeakScale F.1 (frozen cases), B.1 (evaluation-facing choice prompt).
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import json
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,8 +16,8 @@ from transformers import PreTrainedTokenizerBase
 from leakscale.adaptation.loading import ModelFolder, open_model_folder
 from leakscale.adaptation.rendering import encode_completion, encode_prompt
 from leakscale.errors import ConflictError, InvalidRequestError
-from leakscale.inference.cases import BANK_FORMAT, PLAN_MEND, FrozenBank, Question, plan_lines
-from leakscale.inference.lines import json_line, read_header
+from leakscale.inference.cases import BANK_FORMAT, PLAN_MEND, FrozenBank, Question, families_digest, plan_lines
+from leakscale.inference.lines import read_header
 from leakscale.models import Family, Message
 from leakscale.prompts import choice_prompt
 from leakscale.whole_files import replacing
@@ -63,7 +61,7 @@ def freeze_bank(
         "question_count": len(ordered),
         "tokenizer": folder.tokenizer_digest,
         "template": folder.template_digest,
-        "families": _families_digest(ordered),
+        "families": families_digest(ordered),
     }
     if path.exists():
         _check_same(path, header)
@@ -118,13 +116,6 @@ def _checked(families: Sequence[Family]) -> list[Family]:
         if (one.family_id, one.ring) == (other.family_id, other.ring):
             raise InvalidRequestError(f"family '{one.family_id}' comes twice; a bank asks each family once a ring")
     return ordered
-
-
-def _families_digest(ordered: Sequence[Family]) -> str:
-    state = hashlib.sha256()
-    for family in ordered:
-        state.update(json_line(dataclasses.asdict(family)))
-    return state.hexdigest()
 
 
 def _check_same(path: Path, wanted: dict[str, Any]) -> None:
