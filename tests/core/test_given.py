@@ -434,6 +434,48 @@ def test_rows_without_names_come_in_the_order_of_their_own_create_table(create: 
     assert read_given(shape, shape.fixtures[0]) == {"orders": [(7, "x", 2.5)]}
 
 
+def test_a_dump_of_a_table_that_counts_its_rows_is_read() -> None:
+    """SQLite notes the last number and its statistics in tables of its own, and a dump holds them."""
+    source = sqlite3.connect(":memory:")
+    source.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, amount REAL)")
+    source.execute("CREATE INDEX by_amount ON orders (amount)")
+    source.execute("INSERT INTO orders (amount) VALUES (2.5)")
+    source.execute("ANALYZE")
+    dump = "\n".join(source.iterdump())
+    source.close()
+
+    assert "sqlite_sequence" in dump
+    assert "sqlite_stat1" in dump
+    assert [(each.table, each.columns) for each in read_inserts(dump)] == [("orders", ["id", "amount"])]
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "rule"),
+    [
+        ("\nCREATE TABLE orders AS SELECT 1 AS id;", 1, "must have the columns of orders in parentheses here"),
+        ("\nCREATE TABLE orders (id) AS SELECT 1;", 1, "must have the columns of orders in parentheses here"),
+        ("CREATE TABLE t (a, b);\nCREATE TABLE t (b, a);", 1, "must have one CREATE TABLE of a table"),
+        ("CREATE TABLE t (a, b);\n\nCREATE TABLE IF NOT EXISTS T (b, a);", 2, "must have one CREATE TABLE of a table"),
+        ("CREATE TABLE t (a);\nCREATE TEMP TABLE main.t (a);", 1, "must have one CREATE TABLE of a table"),
+        ("INSERT INTO t VALUES (1);\nCREATE TABLE t (a);", 1, "must have the CREATE TABLE of a table before its rows"),
+        ("", 0, "must hold INSERT statements, or the CREATE TABLE of a table without rows"),
+        ("-- nothing yet\n;\nBEGIN; COMMIT;", 0, "must hold INSERT statements, or the CREATE TABLE of a table"),
+    ],
+)
+def test_a_script_whose_tables_could_be_read_in_two_ways_is_refused(script: str, line: int, rule: str) -> None:
+    """Passed over in silence, rows would be missing or their values in other columns."""
+    with pytest.raises(ScriptError) as raised:
+        list(read_inserts(script))
+
+    assert raised.value.line == line
+    assert raised.value.rule.startswith(rule)
+
+
+def test_a_table_that_is_created_alone_has_no_rows() -> None:
+    """A dump of an empty table is whole; an empty file is a slip."""
+    assert list(read_inserts("CREATE TABLE orders (id, label);")) == []
+
+
 def test_a_create_table_with_other_columns_is_refused() -> None:
     """Its rows are not those of the shape, whatever their number."""
     script = "CREATE TABLE orders (id INTEGER, label TEXT, price REAL);\nINSERT INTO orders VALUES (1, 'x', 2.5);"

@@ -1,20 +1,29 @@
 """Read the rows of a script of INSERT statements with literal values. Nothing is executed.
 
 It takes what the `.dump` of SQLite's shell writes: PRAGMA, BEGIN, CREATE and COMMIT are passed over, for tables are
-declared in the shape file. Of a CREATE TABLE the order of its columns is kept: rows without names are written in it.
+declared in the shape file, and so is what SQLite notes for itself. Of a CREATE TABLE the order of its columns is kept:
+rows without names are written in it, so each table has one, before its rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 __all__ = ["Insert", "InsertedRow", "Literal", "ScriptError", "read_inserts"]
 
-_PASSED_OVER: Final = frozenset({"pragma", "begin", "create", "commit", "end"})
+_PASSED_OVER: Final = frozenset({"pragma", "begin", "create", "commit", "end", "analyze"})
+_NOTED: Final = frozenset(
+    {
+        ("delete", "from", "sqlite_sequence"),
+        ("insert", "into", "sqlite_sequence"),
+        ("insert", "into", "sqlite_stat1"),
+    }
+)
+"""How statements begin with which a dump keeps SQLite's own notes, on AUTOINCREMENT and ANALYZE."""
 _TEMPORARY: Final = frozenset({"temp", "temporary"})
 _CONSTRAINTS: Final = frozenset({"constraint", "primary", "unique", "check", "foreign"})
 """Words with which a part of CREATE TABLE begins that is no column; as names they stand in quotes."""
@@ -100,6 +109,10 @@ class _Tokens:
     def next(self) -> _Token:
         return self._tokens[self._at]
 
+    def begins(self, beginnings: Collection[tuple[str, ...]]) -> bool:
+        """Return whether the next three words are one of some beginnings."""
+        return tuple(token.word for token in self._tokens[self._at : self._at + 3]) in beginnings
+
     def take(self) -> _Token:
         token = self.next
         self._at += token.kind != "end"
@@ -126,23 +139,35 @@ def read_inserts(script: str) -> Iterator[Insert]:
     """Yield the INSERT statements of a script, in order.
 
     Raises:
-        ScriptError: If it holds any other statement that could change a row, or a value that is no literal.
+        ScriptError: If it holds any other statement that could change a row, a value that is no literal, two CREATE
+            TABLE of one table or one behind its rows, or no table at all.
     """
     tokens = _Tokens(script)
     created: dict[str, list[str]] = {}
+    filled: set[str] = set()
     while tokens.next.kind != "end":
         if tokens.take_if(";"):
             continue
-        if tokens.next.kind == "name" and tokens.next.word in _PASSED_OVER:
-            created |= _read_created(tokens)
+        if tokens.begins(_NOTED) or (tokens.next.kind == "name" and tokens.next.word in _PASSED_OVER):
+            created |= _read_created(tokens, created, filled)
             while tokens.next.kind != "end" and not tokens.take_if(";"):
                 tokens.take()
         else:
-            yield _read_insert(tokens, created)
+            insert = _read_insert(tokens, created)
+            filled.add(insert.table)
+            yield insert
+    if not created and not filled:
+        raise ScriptError("must hold INSERT statements, or the CREATE TABLE of a table without rows", None, 0)
 
 
-def _read_created(tokens: _Tokens) -> dict[str, list[str]]:
-    """Return the names of the columns of a CREATE TABLE, or nothing of any other statement; its end is not taken."""
+def _read_created(tokens: _Tokens, created: Collection[str], filled: Collection[str]) -> dict[str, list[str]]:
+    """Return the names of the columns of a CREATE TABLE, or nothing of any other statement; its end is not taken.
+
+    Args:
+        tokens: At the statement.
+        created: Tables with a CREATE TABLE before it.
+        filled: Tables with rows before it.
+    """
     if not tokens.take_if("create"):
         return {}
     if tokens.next.word in _TEMPORARY:
@@ -152,10 +177,19 @@ def _read_created(tokens: _Tokens) -> dict[str, list[str]]:
     if tokens.take_if("if"):
         tokens.expect("not")
         tokens.expect("exists")
+    named = tokens.next
     table = tokens.expect_name()
     if tokens.take_if("."):
+        named = tokens.next
         table = tokens.expect_name()
-    return {table: list(_read_columns(tokens))} if tokens.take_if("(") else {}
+    if table in created:
+        raise _fault("must have one CREATE TABLE of a table; keep the one in whose order its rows are written", named)
+    if table in filled:
+        raise _fault("must have the CREATE TABLE of a table before its rows; move it there, or leave it out", named)
+    columns = list(_read_columns(tokens)) if tokens.take_if("(") else []
+    if not columns or tokens.next.word == "as":
+        raise _fault(f"must have the columns of {table} in parentheses here, and its rows as INSERT", tokens.next)
+    return {table: columns}
 
 
 def _read_columns(tokens: _Tokens) -> Iterator[str]:
