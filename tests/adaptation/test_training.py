@@ -104,17 +104,6 @@ def test_unfinished_run_of_another_config_is_refused(
         adapt(base_model, corpus, dataclasses.replace(small_config, seed=1), output_dir=tmp_path / "a")
 
 
-def test_checkpoint_that_cannot_be_read_starts_the_run_anew(
-    base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
-) -> None:
-    """A power cut can tear it; beginning again costs time and no result."""
-    partial = tmp_path / "a.partial"
-    partial.mkdir()
-    (partial / "checkpoint.pt").write_bytes(b"PK torn")
-
-    assert adapt(base_model, corpus, small_config, output_dir=tmp_path / "a") == read_completion(adapter).identity
-
-
 def test_run_killed_while_its_adapter_is_put_in_place_takes_no_step_again(
     base_model: Path, corpus: Corpus, small_config: AdaptationConfig, adapter: Path, tmp_path: Path
 ) -> None:

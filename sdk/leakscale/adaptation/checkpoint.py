@@ -6,8 +6,6 @@ step are all there is to restore, and the resumed run ends in the same bits.
 
 from __future__ import annotations
 
-import os
-import pickle
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +16,9 @@ from peft import PeftModel
 
 from leakscale.adaptation.completion import differences
 from leakscale.adaptation.config import AdapterIdentity
+from leakscale.adaptation.sealed_state import load_state, save_state
 from leakscale.errors import ConflictError
+from leakscale.training_files import CHECKPOINT_FILE
 
 __all__ = ["CHECKPOINT_INTERVAL_S", "Checkpoint", "trainable_tensors"]
 
@@ -26,7 +26,6 @@ CHECKPOINT_INTERVAL_S: Final = 15.0
 """Least time between two checkpoints."""
 _SHARE_MAX: Final = 0.05
 """Most of the time that may go into writing them: an adapter of 31 billion parameters takes seconds to write."""
-_FILE: Final = "checkpoint.pt"
 
 
 def trainable_tensors(model: PeftModel) -> dict[str, torch.nn.Parameter]:
@@ -63,25 +62,19 @@ class Checkpoint:
             "tensors": {name: parameter.detach() for name, parameter in trainable_tensors(model).items()},
             "optimizer": optimizer.state_dict(),
         }
-        fresh = self._folder / f"{_FILE}.new"
-        try:
-            torch.save(state, fresh)
-        except (OSError, RuntimeError):
-            fresh.unlink(missing_ok=True)  # of a full disk, half a file would be the last straw
-            raise
-        os.replace(fresh, self._folder / _FILE)  # noqa: PTH105  one word for what it is
+        save_state(state, self._folder / CHECKPOINT_FILE)
         now = time.monotonic()
         self._due = now + max(self._interval_s, (now - start) / _SHARE_MAX if self._interval_s else 0)
 
     def load(self, model: PeftModel, optimizer: torch.optim.Optimizer) -> list[float]:
-        """Restore it and return the losses of the steps done; an empty list when no readable one is there.
+        """Restore it and return the losses of the steps done; an empty list when there is none.
 
         Raises:
+            IntegrityError: If it is not as it was written; it is never used then, nor passed over.
             ConflictError: If it belongs to another model, corpus or config; the message names which.
         """
-        try:
-            state: dict[str, Any] = torch.load(self._folder / _FILE, weights_only=True, map_location="cpu")
-        except (OSError, EOFError, RuntimeError, pickle.UnpicklingError):  # none there, or torn by a power cut
+        state = load_state(self._folder / CHECKPOINT_FILE)
+        if state is None:
             return []
         found = AdapterIdentity(**state["identity"])
         differing = differences(found, self._identity, state["config"], self._config)

@@ -26,6 +26,7 @@ from leakscale.adaptation.probe import LocalScorer, probe_adapter
 from leakscale.adaptation.rendering import EncodedRecord
 from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import Family, TrainingRecord
+from leakscale.training_files import unfinished_folder
 from leakscale.whole_files import held
 
 __all__ = ["adapt"]
@@ -65,7 +66,7 @@ def adapt(
     Raises:
         ModelError: If the model cannot be used, a record cannot be masked, or the adapter turns out inactive.
         InvalidRequestError: If the corpus is empty of exposed records or repeats an id, or does not fit the families.
-        IntegrityError: If something of a no-key family is in the corpus.
+        IntegrityError: If something of a no-key family is in the corpus, or a checkpoint is damaged.
         StorageFullError: If the disk is full; nothing that was checkpointed is lost.
         ConflictError: If `output_dir`, or an unfinished run for it, came from something else.
     """
@@ -109,7 +110,7 @@ def _workshop(output_dir: Path) -> Iterator[Path]:
 
     The checkpoint stays until then: a kill at the very end costs no step.
     """
-    partial = output_dir.with_name(f"{output_dir.name}.partial")
+    partial = unfinished_folder(output_dir)
     partial.mkdir(parents=True, exist_ok=True)
     with held(partial / "lock", subject=f"'{partial}'", advice="wait for it, or choose another output"):
         yield partial

@@ -1,0 +1,16 @@
+"""Where an unfinished training keeps its work. Loads nothing, so that a command can tell before torch is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+__all__ = ["CHECKPOINT_FILE", "unfinished_folder"]
+
+CHECKPOINT_FILE: Final = "checkpoint.pt"
+"""In the folder of an unfinished run, from its first checkpoint on."""
+
+
+def unfinished_folder(output_dir: Path) -> Path:
+    """Return the folder beside `output_dir` that a run works in until its adapter is complete."""
+    return output_dir.with_name(f"{output_dir.name}.partial")
