@@ -12,7 +12,7 @@ from rich.console import Console
 from tests.report.payloads import a_payload
 
 from leakscale.errors import IntegrityError, NotFoundError
-from leakscale.models import Condition, Domain, ModelState
+from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.report import (
     DISCLOSURE_FILE,
     PROVENANCE_FILE,
@@ -28,6 +28,7 @@ from leakscale.results import (
     CohortNumbers,
     Disclosure,
     Estimate,
+    RingTransfer,
     disclosure_from_json,
     disclosure_from_payload,
     disclosure_to_json,
@@ -128,6 +129,36 @@ def test_control_that_stayed_needs_no_words() -> None:
     still = dataclasses.replace(a_disclosure().effects[1], c0_drift=Estimate(0.01, -0.02, 0.04))
 
     assert "excludes zero" not in summary_text(dataclasses.replace(a_disclosure(), effects=(still,)))
+
+
+def test_answers_that_are_all_valid_are_said_in_one_line() -> None:
+    """Whoever reads the number reads that nothing of it is malformed."""
+    console = Console(width=80, file=io.StringIO())
+
+    console.print(render_summary_table(a_disclosure()))
+
+    for shown in (summary_text(a_disclosure()), console.file.getvalue()):  # type: ignore[attr-defined]
+        assert "131,072 of 131,072 answers valid" in {line.strip() for line in shown.splitlines()}
+
+
+def test_banks_with_malformed_answers_are_named() -> None:
+    """An endpoint that malformed half of a bank moves the number, and the number alone does not tell."""
+    whole = a_disclosure()
+    short = tuple(
+        dataclasses.replace(total, valid_count=total.draw_count - 1_384)
+        if total.domain is Domain.SQL and total.state is ModelState.ADAPTED
+        else total
+        for total in whole.totals
+    )
+    disclosure = dataclasses.replace(whole, totals=short, transfers=(RingTransfer(Ring.R1, short, (), ()),))
+    console = Console(width=80, file=io.StringIO())
+
+    console.print(render_summary_table(disclosure))
+
+    for shown in (summary_text(disclosure), console.file.getvalue()):  # type: ignore[attr-defined]
+        words = " ".join(shown.split())
+        assert "answers valid; the others count as wrong: SQL adapted 30,000 of 32,768, SQL R1 adapted 30,000" in words
+        assert "base" not in words[words.index("answers valid") :]
 
 
 def test_disclosure_survives_its_file() -> None:

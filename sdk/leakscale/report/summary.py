@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from leakscale.report.cohorts import CohortRow, cohort_rows
 from leakscale.report.transfer import TransferRow, transfer_rows
 from leakscale.report.view import Arm, Block, Count, blocks
-from leakscale.report.words import drift_note, finding, interval, percent, points
+from leakscale.report.words import drift_note, finding, interval, percent, points, validity_note
 from leakscale.results import Disclosure, Estimate
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def render_summary_table(disclosure: Disclosure) -> RenderableType:
             cells = [f"{accuracy} [dim]{count}[/]" for accuracy, count in map(_accuracy, (arm.base, arm.adapted))]
             table.add_row(f"  [{style}]{_arm_name(arm)}[/]", *cells, _change(arm.change))
         table.add_row("  effect", "", "", f"[bold]{_change(block.effect)}[/]", end_section=True)
-    table.caption, table.caption_justify = drift_note(disclosure) or None, "left"
+    notes = (validity_note(disclosure), drift_note(disclosure))
+    table.caption, table.caption_justify = "\n".join(filter(None, notes)), "left"
     tables = [table, *_rich_transfers(transfer_rows(disclosure)), *_rich_cohorts(cohort_rows(disclosure))]
     return table if len(tables) == 1 else Group(*tables)
 
@@ -87,11 +89,11 @@ def summary_text(disclosure: Disclosure) -> str:
     sentence = finding(disclosure)
     if len(sentence) > 80:
         sentence = sentence.replace(" (", "\n(")
-    note = textwrap.wrap(drift_note(disclosure), 80)
+    notes = (textwrap.wrap(note(disclosure), 80) for note in (validity_note, drift_note))
     table = [lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])]
     forms = _transfer_lines(transfer_rows(disclosure))
     cohorts = _cohort_lines(cohort_rows(disclosure))
-    return "\n".join([sentence, "", *table, *_apart(forms), *_apart(cohorts), *_apart(note)])
+    return "\n".join([sentence, "", *table, *_apart(forms), *_apart(cohorts), *chain(*map(_apart, notes))])
 
 
 def _apart(lines: list[str]) -> list[str]:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from leakscale.report.view import domain_name
 from leakscale.results import Disclosure, Estimate
 
-__all__ = ["ASSURANCE", "drift_note", "finding", "has_interval", "interval", "percent", "points", "scope", "verdict"]
+__all__ = [
+    "ASSURANCE",
+    "drift_note",
+    "finding",
+    "has_interval",
+    "interval",
+    "percent",
+    "points",
+    "scope",
+    "validity_note",
+    "verdict",
+]
 
 ASSURANCE: Final = {
     "L0": "One party ran everything on one machine. The numbers are what this software measured; nothing here protects"
@@ -88,6 +100,21 @@ def drift_note(disclosure: Disclosure) -> str:
         f"The interval of the control's drift excludes zero in {' and '.join(moved)}: part of the effect there is the "
         "control's own movement, of which one interval in twenty shows that much by chance."
     )
+
+
+def validity_note(disclosure: Disclosure) -> str:
+    """Say how many answers of all banks are one of their four strings, and name each bank that has others."""
+    drawn: Counter[str] = Counter()
+    valid: Counter[str] = Counter()
+    rings = [("", disclosure.totals), *((f" {each.ring}", each.totals) for each in disclosure.transfers)]
+    for ring, totals in rings:
+        for total in totals:
+            bank = f"{domain_name(total.domain)}{ring} {total.state}"
+            drawn[bank] += total.draw_count
+            valid[bank] += total.valid_count
+    sentence = f"{valid.total():,} of {drawn.total():,} answers valid"
+    short = [f"{bank} {valid[bank]:,} of {drawn[bank]:,}" for bank in drawn if valid[bank] < drawn[bank]]
+    return f"{sentence}; the others count as wrong: {', '.join(short)}" if short else sentence
 
 
 def scope(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
