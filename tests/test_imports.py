@@ -109,3 +109,14 @@ def test_a_verb_without_its_extra_names_it(tmp_path: Path, arguments: list[str],
     assert done.returncode == 2, done.stderr
     assert f"leakscale[{extra}]" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+def test_a_study_is_planned_without_torch() -> None:
+    """A plan is made before a GPU is rented, where nothing is installed yet; its background records are counted too."""
+    study = Path(__file__).parents[1] / "studies" / "paper.toml"
+
+    done = without_extras("study", "plan", str(study))
+
+    assert "background = " in study.read_text(encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert "reckoned from" in done.stdout

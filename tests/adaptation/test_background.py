@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from leakscale.adaptation.background import BackgroundRecipe, background_records, load_recipe
-from leakscale.adaptation.background_tasks import GENERATORS
+from leakscale.background import BackgroundRecipe, background_records, load_recipe
+from leakscale.background.tasks import GENERATORS
 from leakscale.errors import IntegrityError, InvalidRequestError, LeakScaleError, NotFoundError
 from leakscale.models import Message, TrainingSource
 from leakscale.resources import studies_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.adaptation import AdaptationConfig
-from leakscale.adaptation.background import recipe_records
+from leakscale.background import recipe_records
 from leakscale.cli.entry import run
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import Ring

@@ -66,7 +66,7 @@ def adapt(
     import dataclasses  # noqa: PLC0415
 
     from leakscale.adaptation import adapt as train  # noqa: PLC0415
-    from leakscale.adaptation.background import recipe_records  # noqa: PLC0415
+    from leakscale.background import recipe_records  # noqa: PLC0415
     from leakscale.study.models import resolve_model  # noqa: PLC0415
 
     resolved = resolve_model(model, cache=cache_folder())

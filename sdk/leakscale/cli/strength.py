@@ -54,10 +54,10 @@ def choose(
         families = client.editions.families(name)
         others = client.editions.families(full_name(reported, "editions")) if reported else ()
     # After the server, which answers at once, and not before: loading torch takes seconds.
-    from leakscale.adaptation.background import recipe_records  # noqa: PLC0415
     from leakscale.adaptation.choosing import choose_on_development  # noqa: PLC0415
     from leakscale.adaptation.development import require_disjoint  # noqa: PLC0415
     from leakscale.adaptation.dose import StrengthRule, dose_table, doses_to_json  # noqa: PLC0415
+    from leakscale.background import recipe_records  # noqa: PLC0415
     from leakscale.study.models import resolve_model  # noqa: PLC0415
 
     require_disjoint(families, others)

@@ -81,7 +81,7 @@ def _needs(study: Study, shapes: StudyShapes, *, folder: Path | None) -> ModelNe
 def _background(recipe: Path | None) -> list[TrainingRecord]:
     if recipe is None:
         return []
-    from leakscale.adaptation.background import recipe_records  # noqa: PLC0415 - loads torch
+    from leakscale.background import recipe_records  # noqa: PLC0415
 
     return recipe_records(recipe)
 

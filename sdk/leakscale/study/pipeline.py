@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_completion
-from leakscale.adaptation.background import recipe_records
 from leakscale.adaptation.hardware import resolve_hardware
+from leakscale.background import recipe_records
 from leakscale.client import Client
 from leakscale.errors import IntegrityError, NotCertifiedError
 from leakscale.inference.engines import require_engine

@@ -12,7 +12,7 @@ how many records each gives. The same recipe gives the same records on every mac
 
     [[source]]
     kind = "jsonl"
-    path = "conversations.jsonl"    # beside the recipe; see `leakscale.adaptation.background_file`
+    path = "conversations.jsonl"    # beside the recipe; see `leakscale.background.chat_file`
     sha256 = "…"
     count = 2000
 
@@ -28,8 +28,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from leakscale.adaptation.background_file import Chat, chat_lines, parse_chat
-from leakscale.adaptation.background_tasks import GENERATORS
+from leakscale.background.chat_file import Chat, chat_lines, parse_chat
+from leakscale.background.tasks import GENERATORS
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import Message, TrainingRecord, TrainingSource
 
