@@ -41,6 +41,8 @@ class Faults:
     shifts_by_order: float = 0.0
     """Nats by which a log-probability moves with the number of the request."""
     has_no_echo: bool = False
+    reply_model: Callable[[int, str], str | None] = lambda number, asked: asked
+    """From the number of a request and the model that it asks for to the one that its answer names."""
 
 
 @dataclass
@@ -131,6 +133,11 @@ def serving() -> Iterator[Stub]:
 
 
 def _respond(body: dict[str, Any], path: str, number: int, faults: Faults) -> dict[str, Any]:
+    named = faults.reply_model(number, body["model"])
+    return _answer(body, path, number, faults) | ({} if named is None else {"model": named})
+
+
+def _answer(body: dict[str, Any], path: str, number: int, faults: Faults) -> dict[str, Any]:
     if body.get("echo") and not faults.has_no_echo:
         return _scores(body, number, faults)
     prompt = body.get("prompt") or [turn["content"] for turn in body["messages"]]

@@ -430,6 +430,45 @@ def test_endpoint_without_log_probabilities_takes_a_base_bank_only(
     assert [name for name, passed in found.items() if not passed] == ["adapter-active"]
 
 
+def test_bank_is_not_begun_on_an_endpoint_that_answers_as_another_model(
+    stub: Stub, bank: FrozenBank, files: BankFiles
+) -> None:
+    """A gateway that routes to what it has gives a whole bank of another model's answers."""
+    stub.faults.reply_model = lambda number, asked: "other/model"
+
+    with pytest.raises(ModelError, match=r"asked for model 'base' and answers as 'other/model'; set served_model"):
+        answer_bank(bank, an_engine(stub), files)
+    assert not files.attempts.exists()
+
+
+def test_run_ends_where_the_endpoint_goes_on_as_another_model(stub: Stub, bank: FrozenBank, files: BankFiles) -> None:
+    """A model that was swapped in the middle leaves what was answered before, and the same command goes on."""
+    engine = an_engine(stub)
+    answered_by = 100
+    stub.faults.reply_model = lambda number, asked: asked if number < answered_by else "swapped"
+
+    with pytest.raises(ModelError, match="answers as 'swapped'"):
+        answer_bank(bank, engine, files)
+    assert 0 < len(list(files.read_attempts())) < bank.case_count
+    stub.faults.reply_model = lambda number, asked: asked
+
+    assert answer_bank(bank, engine, files).valid_count == bank.case_count
+
+
+@pytest.mark.parametrize(("named", "options"), [(None, {}), ("/models/base", {"any_reply_model": True}), ("base", {})])
+def test_reply_of_the_asked_model_is_taken(
+    stub: Stub, bank: FrozenBank, named: str | None, options: dict[str, bool]
+) -> None:
+    """Some servers name no model, some a path: what is allowed by name is taken, and the files say so."""
+    stub.faults.reply_model = lambda number, asked: named
+
+    engine = an_engine(stub, **options)
+    attempts = list(engine.answer(bank.cases(range(4))))
+
+    assert [attempt.outcome for attempt in attempts] == [Outcome.COMPLETED] * 4
+    assert engine.identity.get("any_reply_model", False) is bool(options)
+
+
 # --- what cannot be asked -------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,16 @@ from leakscale.errors import ModelError
 from leakscale.inference.cases import Case, Question
 from leakscale.inference.engines.transport import TransportFailure
 
-__all__ = ["CONSTRAINTS", "PROMPTS", "Completion", "read_completion", "read_scores", "request", "score_request"]
+__all__ = [
+    "CONSTRAINTS",
+    "PROMPTS",
+    "Completion",
+    "check_reply_model",
+    "read_completion",
+    "read_scores",
+    "request",
+    "score_request",
+]
 
 CONSTRAINTS: Final = ("structured-outputs", "guided-choice", "json-schema", "none")
 """vLLM from 0.12, vLLM before, the OpenAI API, nothing."""
@@ -62,6 +71,23 @@ def request(case: Case, *, model: str, prompts: str, constraint: str, tokens_max
         messages = [{"role": turn.role, "content": turn.content} for turn in question.prompt]
         return "chat/completions", {**body, "messages": messages}
     return "completions", {**body, "prompt": list(question.prompt_ids)}
+
+
+def check_reply_model(fields: Mapping[str, Any], asked: str) -> None:
+    """Refuse an answer that another model gave; one that names no model is not refused.
+
+    Does not guard against a server that repeats the name it was asked for.
+
+    Raises:
+        ModelError: If it names another model than `asked`.
+    """
+    found = fields.get("model")
+    if found is not None and found != asked:
+        raise ModelError(
+            f"the endpoint was asked for model '{asked}' and answers as {str(found)[:120]!r}; set served_model (of an "
+            "adapter, served_adapter) to the name of the model that is meant, or, where both names are that model's, "
+            "any_reply_model=true"
+        )
 
 
 def read_completion(fields: Mapping[str, Any]) -> Completion:

@@ -24,6 +24,7 @@ from leakscale.inference.engines.dialect import (
     CONSTRAINTS,
     PROMPTS,
     Completion,
+    check_reply_model,
     read_completion,
     read_scores,
     request,
@@ -49,6 +50,8 @@ class EndpointOptions:
     """Name under which the endpoint serves the base model, where it is not the model's own."""
     served_adapter: str | None = None
     """Name under which the endpoint serves the model with the adapter; None for the base state."""
+    any_reply_model: bool = False
+    """Whether answers may name another model than was asked for: for a server that replies with a path or an alias."""
     prompts: str = "tokens"
     """`tokens` (the frozen token ids) or `messages`."""
     constraint: str = "structured-outputs"
@@ -108,6 +111,7 @@ class EndpointEngine:
             "temperature": 1,
             "tokens_max": options.tokens_max,
             "tokens_max_second": options.tokens_max_second,
+            **({"any_reply_model": True} if options.any_reply_model else {}),
         }
 
     @property
@@ -128,7 +132,8 @@ class EndpointEngine:
         """Ask for every case, `concurrency` at a time; attempts come as they end.
 
         Raises:
-            ModelError: If an answer ended in a way that is none of the model's own, such as a filter.
+            ModelError: If an answer ended in a way that is none of the model's own, such as a filter, or names another
+                model than was asked for.
             UnavailableError: If one case failed `transport_failures_max` times in a row.
             LeakScaleError: If the endpoint refuses a request for what it is.
         """
@@ -138,7 +143,7 @@ class EndpointEngine:
         """Return log p of every token of every answer, in nats, from the model with the adapter or without.
 
         Raises:
-            ModelError: If the endpoint does not say.
+            ModelError: If the endpoint does not say, or answers as another model.
             UnavailableError: If it cannot be reached.
         """
         model = self.served_name if adapter else self.base_name
@@ -153,6 +158,7 @@ class EndpointEngine:
         """Ask once for one case, patiently.
 
         Raises:
+            ModelError: If the answer is not the asked model's own.
             UnavailableError: If the endpoint cannot be reached.
         """
         return self._patiently(self._request(case, 0), read_completion)
@@ -171,7 +177,7 @@ class EndpointEngine:
         tier, failure_count = case.tier, 0
         while tier < TIER_COUNT and not stop.is_set():
             try:
-                completion = read_completion(self._transport.post(*self._request(case, tier)))
+                completion = read_completion(self._post(*self._request(case, tier)))
             except TransportFailure as failure:
                 failure_count += 1
                 yield Attempt(case.index, Outcome.TRANSPORT, tier=tier, detail=failure.detail)
@@ -183,11 +189,17 @@ class EndpointEngine:
             yield attempt
             tier = TIER_COUNT if attempt.is_terminal else tier + 1
 
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        fields = self._transport.post(path, body)
+        if not self._options.any_reply_model:
+            check_reply_model(fields, body["model"])
+        return fields
+
     def _patiently(self, asked: tuple[str, dict[str, Any]], read: Callable[[dict[str, Any]], _Answer]) -> _Answer:
         failure_count, never = 0, Event()
         while True:
             try:
-                return read(self._transport.post(*asked))
+                return read(self._post(*asked))
             except TransportFailure as failure:
                 failure_count += 1
                 self._patience.bear(failure, failure_count, never)
