@@ -29,9 +29,10 @@ _OPAQUE: Final = re.compile(r"\b(?:K-[0-9a-f]{4,}|h_[0-9a-f]{4})\b", re.IGNORECA
 
 
 def _find_key(_shape: Shape, family: Construction) -> Rejection | None:
-    """Find a second key, or a handle, in what a prompt shows around the candidates."""
+    """Find a second key, or a handle, in what a prompt shows around the candidates or among their values."""
     for form in family.forms:
-        opaque = _OPAQUE.search(with_plain_marks("\n".join((form.public.task, *form.public.inputs))))
+        shown = (form.public.task, *form.public.inputs, *family.literals)
+        opaque = _OPAQUE.search(with_plain_marks("\n".join(shown)))
         if opaque:
             return Rejection(RejectionReason.TEXT_NAMES_KEY, form.public.ring, found=opaque[0])
     return None

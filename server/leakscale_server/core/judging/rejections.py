@@ -119,7 +119,8 @@ _FIGURES: Final = (
 )
 _PAIR: Final = (
     "candidates {one} and {other} give the same result on {equal_count} of {fixture_count}"
-    " fixtures, and at most {equal_count_max} may; raise the distance of the candidates or near_candidates of a column"
+    " fixtures, and at most {equal_count_max} may; move candidates apart (distance, pool), or have more"
+    " values between them (near_candidates of a column, rows of given fixtures)"
 )
 _RENAMED_ALONE: Final = (
     "candidate {candidate_position} returns on fixture {fixture_index} under one ring's names and not under the"
@@ -127,7 +128,7 @@ _RENAMED_ALONE: Final = (
 )
 _MESSAGES: Final = {
     RejectionReason.TEXT_NAMES_KEY: "the text names {found}, which looks like a key or a handle; say 'the policy value'"
-    " instead",
+    " instead, or draw other candidates",
     RejectionReason.TEXT_NAMES_CANDIDATE: "the task says {found}, a value that candidates are drawn from; say it in"
     " other words, or draw other candidates",
     RejectionReason.PROMPT_TOO_LONG: "the prompt has {token_count} tokens, and at most {token_count_max} may be;"
