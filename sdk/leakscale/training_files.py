@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["CHECKPOINT_FILE", "unfinished_folder"]
+__all__ = ["CHECKPOINT_FILE", "kept_of_training", "unfinished_folder"]
 
 CHECKPOINT_FILE: Final = "checkpoint.pt"
 """In the folder of an unfinished run, from its first checkpoint on."""
@@ -14,3 +14,12 @@ CHECKPOINT_FILE: Final = "checkpoint.pt"
 def unfinished_folder(output_dir: Path) -> Path:
     """Return the folder beside `output_dir` that a run works in until its adapter is complete."""
     return output_dir.with_name(f"{output_dir.name}.partial")
+
+
+def kept_of_training(output_dir: Path) -> str:
+    """Say what is there of an adapter that was interrupted outside its optimizer steps."""
+    if output_dir.exists():
+        return "the adapter is complete"
+    if (unfinished_folder(output_dir) / CHECKPOINT_FILE).exists():
+        return "training is kept up to its last checkpoint"
+    return "nothing of the training was there yet"

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leakscale.cli.connection import cache_folder, connected, full_name
+from leakscale.cli.exits import telling_what_is_kept
 from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of
+from leakscale.training_files import kept_of_training
 
 if TYPE_CHECKING:
     from leakscale.adaptation.epoch_run import StepHook
@@ -43,50 +45,51 @@ def adapt(
     ] = 0,
 ) -> None:
     """Expose a model to the C2 families of an edition with LoRA. The corpus stays in memory."""
-    from leakscale.errors import InvalidRequestError  # noqa: PLC0415
-    from leakscale.models import EditionKind  # noqa: PLC0415
-
     shell = shell_of(context)
-    with connected(shell) as client:
-        name = full_name(edition, "editions")
-        if watch and client.editions.get(name).kind is not EditionKind.PRACTICE:
-            raise InvalidRequestError(
-                f"edition {edition!r} is private, so its effect is only disclosed; watch a practice edition instead"
+    with telling_what_is_kept(lambda: kept_of_training(output)):
+        from leakscale.errors import InvalidRequestError  # noqa: PLC0415
+        from leakscale.models import EditionKind  # noqa: PLC0415
+
+        with connected(shell) as client:
+            name = full_name(edition, "editions")
+            if watch and client.editions.get(name).kind is not EditionKind.PRACTICE:
+                raise InvalidRequestError(
+                    f"edition {edition!r} is private, so its effect is only disclosed; watch a practice edition instead"
+                )
+            records = exposed_records(
+                client,
+                name,
+                grant=grant,
+                request_id=request_id,
+                preservation=preservation,
+                holder_key=holder_key,
             )
-        records = exposed_records(
-            client,
-            name,
-            grant=grant,
-            request_id=request_id,
-            preservation=preservation,
-            holder_key=holder_key,
-        )
-        families = client.editions.families(name)
-    # After the server, which answers at once, and not before: loading torch takes seconds.
-    import dataclasses  # noqa: PLC0415
+            families = client.editions.families(name)
+        # After the server, which answers at once, and not before: loading torch takes seconds.
+        import dataclasses  # noqa: PLC0415
 
-    from leakscale.adaptation import adapt as train  # noqa: PLC0415
-    from leakscale.background import recipe_records  # noqa: PLC0415
-    from leakscale.study.models import resolve_model  # noqa: PLC0415
+        from leakscale.adaptation import adapt as train  # noqa: PLC0415
+        from leakscale.background import recipe_records  # noqa: PLC0415
+        from leakscale.study.models import resolve_model  # noqa: PLC0415
 
-    resolved = resolve_model(model, cache=cache_folder())
-    changes = {"seed": seed} | ({"learning_rate": learning_rate} if learning_rate is not None else {})
-    config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
-    records += recipe_records(background)
-    hook = _effect_hook(resolved.path, families, records, output, every_step_count=watch) if watch else None
-    with shell.console.progress("adapt", total=None, unit="tokens") as bar:
-        identity = train(
-            resolved.path,
-            records,
-            config,
-            output_dir=output,
-            families=families,
-            progress=lambda at: bar.update(at.token_count, at.token_total),
-            hook=hook,
-            note=shell.console.note,
-        )
-    facts = {"adapter": str(output), "records": len(records), "identity": asdict(identity)}
-    shell.console.result(facts, text=f"adapter {output}, {len(records)} records, SHA-256 {identity.adapter}")
+        resolved = resolve_model(model, cache=cache_folder())
+        changes = {"seed": seed} | ({"learning_rate": learning_rate} if learning_rate is not None else {})
+        config = dataclasses.replace(resolved.defaults, **changes)  # type: ignore[arg-type]
+        records += recipe_records(background)
+        hook = _effect_hook(resolved.path, families, records, output, every_step_count=watch) if watch else None
+        with shell.console.progress("adapt", total=None, unit="tokens") as bar:
+            identity = train(
+                resolved.path,
+                records,
+                config,
+                output_dir=output,
+                families=families,
+                progress=lambda at: bar.update(at.token_count, at.token_total),
+                hook=hook,
+                note=shell.console.note,
+            )
+        facts = {"adapter": str(output), "records": len(records), "identity": asdict(identity)}
+        shell.console.result(facts, text=f"adapter {output}, {len(records)} records, SHA-256 {identity.adapter}")
 
 
 def _effect_hook(

@@ -16,13 +16,15 @@ from __future__ import annotations
 import enum
 import errno
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
 import typer
 
-__all__ = ["ERROR_EXITS", "ExitCode", "Failure", "Interrupted", "failure_of", "interrupted"]
+__all__ = ["ERROR_EXITS", "ExitCode", "Failure", "Interrupted", "failure_of", "interrupted", "telling_what_is_kept"]
 
 _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
 """Base of all complaints about arguments. Typer does not export it; every version derives BadParameter from it."""
@@ -99,13 +101,35 @@ class Interrupted(Exception):  # noqa: N818 - what happened, not a fault
     """Ctrl-C in a command, with what the command says of what is kept; typer would lose the words."""
 
 
+_KEPT: Final[ContextVar[Callable[[], str]]] = ContextVar("kept", default=lambda: "what was finished is kept")
+"""What an interruption says that knows nothing better."""
+
+
+@contextmanager
+def telling_what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
+    """Let a command say what a Ctrl-C in the block leaves, even one that meets an import and ends the process there.
+
+    Args:
+        kept: Called when it comes; must neither import nor raise. A KeyboardInterrupt with words of its own keeps them.
+    """
+    token = _KEPT.set(kept)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if str(error):
+            raise
+        raise KeyboardInterrupt(kept()) from error
+    finally:
+        _KEPT.reset(token)
+
+
 def interrupted(kept: str = "") -> Failure:
     """Describe Ctrl-C.
 
     Args:
-        kept: What is kept, where the command knows better than that it is what was finished.
+        kept: What is kept, where the interruption itself knows; else what `telling_what_is_kept` was given.
     """
-    kept = kept or "what was finished is kept"
+    kept = kept or _KEPT.get()()
     message = f"interrupted; {kept}, run the same command again to go on"
     return Failure(ExitCode.INTERRUPTED, "interrupted", message)
 
