@@ -88,19 +88,25 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxPool]:
         yield opened
 
 
-def proved(pool: SandboxPool, expression: str) -> Proof:
-    """Prove a family whose programs return what an honest one does, and the value of an expression beside it."""
+def proved(pool: SandboxPool, expression: str, *, beside: str = "") -> Proof:
+    """Prove a family whose programs return what an honest one does, and the value of an expression beside it.
+
+    Args:
+        pool: Where they run.
+        expression: What tells something of the sandbox.
+        beside: Lines of the module that it needs.
+    """
     toml = TOML.replace("def transform(records):", "def answer(records):").replace(
         "\n'''\n",
         "\n\nimport collections, datetime, fractions, gc, os, sys, threading\n"
-        f"def transform(records):\n    return [answer(records), {expression}]\n'''\n",
+        f"{beside}def transform(records):\n    return [answer(records), {expression}]\n'''\n",
     )
     shape = parse_shape(toml, source="threshold.toml")
     recipe = practice_recipe([], families_per_cell=4)
     request = FamilyRequest(
         edition_id="practice",
         shape=shape,
-        shape_digest=expression,
+        shape_digest=expression + beside,
         slot=FamilySlot(shape.id, Condition.C0, 0),
         families_per_cell=4,
         public_seed=recipe.public_seed,
@@ -115,6 +121,23 @@ def test_state_of_the_sandbox_certifies_nothing(expression: str, pool: SandboxPo
     proof = proved(pool, expression)
 
     assert isinstance(proof.verdict, Rejection), expression
+    assert proof.verdict.reason is RejectionReason.NONDETERMINISTIC
+
+
+SYMMETRIC = (
+    "\nN = 0\ndef count():\n    global N\n    N += 1\n    return N\n",
+    "\nCALLS = []\ndef count():\n    CALLS.append(1)\n    return len(CALLS)\n",
+    "\ndef count(calls=[]):\n    calls.append(1)\n    return len(calls)\n",
+    "\ndef count():\n    count.calls += 1\n    return count.calls\ncount.calls = 0\n",
+)
+
+
+@pytest.mark.parametrize("counter", SYMMETRIC)
+def test_a_count_of_calls_that_is_the_same_from_either_end_certifies_nothing(counter: str, pool: SandboxPool) -> None:
+    """Call n of sixteen and call 17 - n are equally far from the middle, so fixtures backwards do not show it."""
+    proof = proved(pool, "abs(2 * count() - 17)", beside=counter)
+
+    assert isinstance(proof.verdict, Rejection)
     assert proof.verdict.reason is RejectionReason.NONDETERMINISTIC
 
 

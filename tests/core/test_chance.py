@@ -21,6 +21,7 @@ BLIND = (
     "from collections import Counter\nreturn Counter(records).most_common(1)[0][0]",
     "import statistics as s\ntry:\n    return s.median(records)\nexcept ValueError as error:\n    return str(error)",
     "return {'set': 1, 'keys': [2]}['keys']",
+    "return (lambda each, by=-2: each * by)(records)",
 )
 SEEING = (
     "return list({1, 2})",
@@ -60,6 +61,32 @@ SEEING = (
 )
 
 
+READING = (
+    "LIMIT = -2.5 * 4",
+    "WEIGHTS = {'a': (1, 2), 'b': (3, 4)}\ndef weigh(key):\n    return WEIGHTS[key] + WEIGHTS.get('a')",
+    "NAMES: list = ['a', 'b']\ndef known(name):\n    return name in NAMES and len(NAMES) + sum(1 for x in NAMES)",
+)
+KEEPING = (
+    "N = 0\ndef count():\n    global N\n    N += 1",
+    "CALLS = []\ndef count():\n    CALLS.append(1)",
+    "CALLS = [0]\ndef count():\n    CALLS[0] += 1",
+    "CALLS = {}\ndef count():\n    calls = CALLS\n    calls['n'] = 1",
+    "CALLS = [[]]\ndef count():\n    CALLS[0].append(1)",
+    "CALLS = []\nSAME = CALLS\ndef count():\n    SAME.append(1)",
+    "CALLS, OTHER = [], 0\ndef count():\n    CALLS.append(1)",
+    "for CALLS in [[]]:\n    pass",
+    "import itertools\nCALLS = itertools.count()",
+    "def count(calls=[]):\n    calls.append(1)",
+    "def count(*, calls={}):\n    calls['n'] = 1",
+    "def count():\n    count.calls = 1",
+    "count = lambda calls=[]: calls.append(1)",
+    "def keep():\n    calls = []\n    def count():\n        calls.append(1)\n    return count\ncount = keep()",
+    "import functools\n@functools.cache\ndef calls():\n    return []",
+    "import calendar\ndef count():\n    calendar.setfirstweekday(1)",
+    "from decimal import getcontext as context",
+)
+
+
 def a_program(body: str) -> str:
     return "def transform(records):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
 
@@ -74,6 +101,18 @@ def test_a_program_that_leaves_chance_alone_is_known_by_its_text(body: str) -> N
 def test_a_program_that_may_see_chance_is_never_taken_for_blind(body: str) -> None:
     """Two passes would let half of these through."""
     assert can_see_chance(a_program(body))
+
+
+@pytest.mark.parametrize("beginning", READING)
+def test_a_module_that_reads_its_constants_is_known_to_keep_nothing(beginning: str) -> None:
+    """Tables of constants are plain style."""
+    assert not can_see_chance(f"{beginning}\n{a_program('return len(records)')}")
+
+
+@pytest.mark.parametrize("beginning", KEEPING)
+def test_a_module_that_may_keep_something_between_calls_is_never_taken_for_blind(beginning: str) -> None:
+    """What counts calls may count alike forwards and backwards."""
+    assert can_see_chance(f"{beginning}\n{a_program('return len(records)')}")
 
 
 def test_no_program_of_the_catalog_can_see_chance() -> None:

@@ -2,7 +2,8 @@
 
 Between two hash seeds half of all sets of two texts keep their order, so two passes catch such a program every other
 time. In eleven further kinds of lanes hash seed and heap are others each time; what gives the same bytes in all of them
-hangs on none, but for one set of two texts in some 1,700.
+hangs on none, but for one set of two texts in some 1,700. Fixtures come in another order in each, which no program can
+know: what one keeps from call to call may look the same forwards and backwards.
 
 Only programs that `can_see_chance` are run, of families that are accepted otherwise, so an honest family costs nothing.
 """

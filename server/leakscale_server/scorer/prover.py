@@ -8,7 +8,8 @@
        fixtures and so a job; R2 has one of its own. Stop early where the rest could change nothing: what no pass can
        cure is not run twice, and of a shape that has not ended well yet, one program runs alone first, then each.
     4. Apply the acceptance rule to both passes.
-    5. Run what can see chance (`core/judging/chance`) in all other kinds of lanes: it must give the same once more.
+    5. Run what can see chance or keep something (`core/judging/chance`) in all other kinds of lanes, on the fixtures in
+       an order of each lane's own: it must give the same once more.
     6. When the fixtures could not tell two candidates apart, draw others, a bounded number of times.
 
 Source: LeakScale 3.2 and C.1.
@@ -17,6 +18,7 @@ Source: LeakScale 3.2 and C.1.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +29,7 @@ from leakscale_server.core.judging.acceptance import Accepted, Scoring, assess
 from leakscale_server.core.judging.faults import Rings, find_failure, find_instability, find_mutation
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import Shape
+from leakscale_server.core.streams import Stream
 from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
 from leakscale_server.scorer.chance_passes import Pass, RunPrograms, find_chance
 
@@ -127,7 +130,9 @@ class Prover:
         }
         one, other = (Scoring(rings, construction.truth) for rings in (first, second))
         verdict = assess(one, other, outputs=construction.outputs, names=construction.other_names)
-        if isinstance(verdict, Accepted) and (chance := find_chance(construction, first, self._runner(construction))):
+        if isinstance(verdict, Accepted) and (
+            chance := find_chance(construction, first, self._runner(request, construction))
+        ):
             verdict, second = chance
         return verdict, (first, second)
 
@@ -138,7 +143,7 @@ class Prover:
         """
         for ring in (Ring.R0, Ring.R1):
             form = construction.form(ring)
-            results = self._run(construction, form, form.programs[:1], lane=lane, fixture_count=1, limits=TRIAL_LIMITS)
+            results = self._run(construction, form, form.programs[:1], lane=lane, order=[0], limits=TRIAL_LIMITS)
             fault = find_instability({ring: results})
             if fault is not None:
                 return fault
@@ -162,17 +167,21 @@ class Prover:
         """Run R0 and R1, which share their fixtures, in one job."""
         exact, reworded = construction.form(Ring.R0), construction.form(Ring.R1)
         programs = exact.programs + reworded.programs
-        results = self._run(construction, exact, programs, lane=lane, backwards=backwards)
+        results = self._run(construction, exact, programs, lane=lane, order=_order(exact, backwards=backwards))
         count = len(exact.programs)
         return {Ring.R0: results[:count], Ring.R1: results[count:]}
 
     def _run_renamed(self, construction: Construction, *, lane: int, backwards: bool = False) -> dict[Ring, JobResult]:
         renamed = construction.form(Ring.R2)
-        return {Ring.R2: self._run(construction, renamed, renamed.programs, lane=lane, backwards=backwards)}
+        order = _order(renamed, backwards=backwards)
+        return {Ring.R2: self._run(construction, renamed, renamed.programs, lane=lane, order=order)}
 
-    def _runner(self, construction: Construction) -> RunPrograms:
+    def _runner(self, request: FamilyRequest, construction: Construction) -> RunPrograms:
         def run(ring: Ring, programs: tuple[str, ...], lane: int) -> JobResult:
-            return self._run(construction, construction.form(ring), programs, lane=lane)
+            form = construction.form(ring)
+            stream = Stream(request.private_seed, "fixture order", construction.family_id, lane)
+            order = stream.shuffled(range(len(form.fixtures)))
+            return self._run(construction, form, programs, lane=lane, order=order)
 
         return run
 
@@ -183,19 +192,25 @@ class Prover:
         programs: tuple[str, ...],
         *,
         lane: int,
-        backwards: bool = False,
-        fixture_count: int | None = None,
+        order: Sequence[int] | None = None,
         limits: Limits = PROOF_LIMITS,
     ) -> JobResult:
-        step = -1 if backwards else 1
+        """Run programs on the fixtures of a ring, or on some of them in another order; results come as fixtures do."""
+        order = range(len(form.fixtures)) if order is None else order
         job = Job(
             domain=form.public.domain.value,
             programs=programs,
-            fixtures=form.fixtures[:fixture_count][::step],
+            fixtures=tuple(form.fixtures[index] for index in order),
             ordered=construction.ordered,
             limits=limits,
         )
-        return tuple(executions[::step] for executions in self._pool.run(job, lane=lane))
+        places = sorted(range(len(order)), key=order.__getitem__)
+        results = self._pool.run(job, lane=lane)
+        return tuple(tuple(executions[place] for place in places) for executions in results)
+
+
+def _order(form: RingForm, *, backwards: bool) -> Sequence[int]:
+    return range(len(form.fixtures))[:: -1 if backwards else 1]
 
 
 def _find_incurable(first: Rings) -> Rejection | None:

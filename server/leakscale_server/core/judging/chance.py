@@ -16,6 +16,8 @@ import builtins
 from collections.abc import Iterator
 from typing import Final
 
+from leakscale_server.core.judging.kept_state import can_keep_state
+
 __all__ = ["can_see_chance"]
 
 _KNOWN_MODULES = """
@@ -62,7 +64,7 @@ _SET_OPERATORS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 
 def can_see_chance(program: str) -> bool:
-    """Return whether a program may hang on the order of a set, on a hash, or on what only counts or places things.
+    """Return whether a program may hang on a set's order, a hash, an earlier call or what only counts things.
 
     Args:
         program: Text of a module; one that is none cannot be judged, and so can.
@@ -77,6 +79,7 @@ class _Reader:
     """One module, with the way from each expression up to what reads it."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self._body = tree.body
         self._nodes: list[ast.AST] = [tree]
         self._parents: dict[ast.AST, ast.AST] = {}
         for node in self._nodes:
@@ -87,7 +90,7 @@ class _Reader:
         self._sets = self._names_of_sets()
 
     def finds_chance(self) -> bool:
-        return any(map(self._is_suspect, self._nodes))
+        return any(map(self._is_suspect, self._nodes)) or can_keep_state(self._body, self._nodes, self._parents)
 
     def _is_suspect(self, node: ast.AST) -> bool:
         suspect = False
