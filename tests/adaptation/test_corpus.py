@@ -13,7 +13,8 @@ from leakscale.adaptation import AdaptationConfig, adapt, read_completion
 from leakscale.adaptation.corpus import encode_corpus
 from leakscale.adaptation.corpus_check import ControlCheck, check_controls
 from leakscale.adaptation.corpus_plan import corpus_ledger
-from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.adaptation.edition_record import require_exposed_to
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError
 from leakscale.models import Family, Message, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
 
@@ -127,6 +128,13 @@ def test_completed_adapter_records_ledger_and_check(
     assert unchecked["controls"] is None
     assert checked["sources"] == unchecked["sources"]
     assert set(checked["sources"]) == {"exact-public", "direct-lookup"}
+    assert set(checked["families"]) == {FAMILIES[0].domain.value}
+
+    names = [(family.domain, family.family_id) for family in FAMILIES]
+    require_exposed_to(tmp_path / "checked", [*names, *reversed(names)])
+    require_exposed_to(tmp_path / "unchecked", names[:1])
+    with pytest.raises(ConflictError, match="another edition's; give the adapter that was trained on this edition"):
+        require_exposed_to(tmp_path / "checked", [*names[:3], (FAMILIES[3].domain, "f-other")])
 
 
 def test_leak_stops_an_adaptation_before_anything_is_written(

@@ -16,6 +16,7 @@ from leakscale.adaptation.config import AdaptationConfig, AdapterIdentity, Diagn
 from leakscale.adaptation.corpus import Corpus, encode_corpus
 from leakscale.adaptation.corpus_check import check_controls
 from leakscale.adaptation.corpus_plan import corpus_ledger
+from leakscale.adaptation.edition_record import RECORD, families_by_domain
 from leakscale.adaptation.epoch_run import EpochRun, ProgressCallback, StepHook
 from leakscale.adaptation.hardware import describe_environment, resolve_hardware
 from leakscale.adaptation.identity import adapter_digest, json_digest
@@ -97,7 +98,11 @@ def adapt(
             identity,
             config.to_json(),
             _diagnostics(corpus, plan, losses, activity),
-            corpus={"sources": ledger.to_json(), "controls": controls.to_json() if controls else None},
+            corpus={
+                "sources": ledger.to_json(),
+                "controls": controls.to_json() if controls else None,
+                RECORD: families_by_domain((each.domain, each.family_id) for each in families or ()),
+            },
             environment=describe_environment(config),
         )
         publish(finished, output_dir, completion)

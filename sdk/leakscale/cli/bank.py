@@ -66,6 +66,10 @@ def answer(
             BankFiles.of(files.with_name(files.name.removesuffix(".jsonl"))),
         )
         frozen = freeze_bank(stem.plan, families, model=path, bank_seed=plan.bank_seed, draw_count=plan.draw_count)
+        if adapter is not None:
+            from leakscale.adaptation.edition_record import require_exposed_to  # noqa: PLC0415
+
+            require_exposed_to(adapter, ((family.domain, family.family_id) for family in families))
         served = model if engine in REMOTE_ENGINES else path
         opened = open_engine(engine, model=served, adapter=adapter, options=given)
         with shell.console.progress("answer", total=frozen.case_count, unit="answers") as bar:

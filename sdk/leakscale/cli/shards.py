@@ -75,6 +75,10 @@ def answer(
     indices = shard_range(bank, part)
     own = files if part.count == 1 else shard_files(files, part)
     shell = shell_of(context)
+    if adapter is not None:
+        from leakscale.adaptation.edition_record import require_exposed_to  # noqa: PLC0415 - loads torch
+
+        require_exposed_to(adapter, ((each.domain, each.family_id) for each in bank.questions()))
     opened = open_engine(
         engine, model=model if engine in REMOTE_ENGINES else _model(model), adapter=adapter, options=given
     )
