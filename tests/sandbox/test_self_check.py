@@ -26,14 +26,12 @@ from leakscale_server.sandbox_pool import (
 from .helpers import SERVER_ENVIRONMENT
 
 SURVIVED = Execution(Verdict.RETURNED, encode_value(["went through"], byte_count_max=99), "")
-A_SERVER_WITH_A_HOLE = """
-import dataclasses, sys
-from leakscale_server import __main__
+A_HOLE = """
+import dataclasses
 from leakscale_server.sandbox_check import check
 check.BOMBS = (dataclasses.replace(check.BOMBS[1], limit="holes", must_end=lambda execution: False),)
-sys.argv[0] = "leakscale-server"
-__main__.main()
 """
+"""As `sitecustomize`, read by every interpreter of a server: the sandbox belongs to a child of it."""
 
 
 @dataclasses.dataclass
@@ -97,17 +95,20 @@ def test_the_host_says_what_it_is(pool: SandboxPool) -> None:
 
 def test_a_server_refuses_to_serve_where_a_limit_does_not_bite(tmp_path: Path, state_dir: Path) -> None:
     """It would certify on a sandbox that holds nothing back."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(A_HOLE, encoding="utf-8")
+    paths = [str(tmp_path / "site"), SERVER_ENVIRONMENT["PYTHONPATH"]]
     reader, writer = os.pipe()
     options = ["--backend", "bubblewrap", "--listen", "127.0.0.1:0", "--ready-fd", str(writer), "--stop-with-stdin"]
     folders = ["--data-dir", str(tmp_path / "data"), "--cache-dir", str(state_dir)]
     done = subprocess.run(
-        [sys.executable, "-c", A_SERVER_WITH_A_HOLE, *options, *folders],
+        [sys.executable, "-m", "leakscale_server", *options, *folders],
         capture_output=True,
         text=True,
         check=False,
         pass_fds=(writer,),
         stdin=subprocess.DEVNULL,
-        env=SERVER_ENVIRONMENT,
+        env=SERVER_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(paths)},
     )
     os.close(writer)
     with os.fdopen(reader) as ready:
