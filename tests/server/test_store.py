@@ -15,13 +15,13 @@ from leakscale.edition_files import Atom, EditionFacts, open_edition_file
 from leakscale.errors import IntegrityError
 from leakscale.models import Candidate as PublicCandidate
 from leakscale.models import Condition, Domain, EditionKind, Family, Ring
+from leakscale.whole_files import load_or_create
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 from leakscale_server.store.database import InsertOnlyDatabase, Table
 from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_forms, write_edition_file
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.remembered import Remembered
-from leakscale_server.store.secret_file import load_or_create
 from leakscale_server.store.signing import Signer
 
 from .helpers import KEY, a_frozen_edition, a_vault, server_config

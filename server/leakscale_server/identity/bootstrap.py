@@ -8,11 +8,11 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from leakscale.whole_files import load_or_create
 from leakscale_server.config import ConfigError
 from leakscale_server.errors import TokenRefused
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role
-from leakscale_server.store.secret_file import load_or_create
 
 __all__ = ["BOOTSTRAP_PROJECT", "BootstrapToken"]
 

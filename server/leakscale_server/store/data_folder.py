@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from leakscale.whole_files import load_or_create
 from leakscale_server.config import ConfigError
-from leakscale_server.store.secret_file import load_or_create
 
 __all__ = ["FORMAT", "claim", "require_format", "sole_owner"]
 

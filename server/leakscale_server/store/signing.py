@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from leakscale.statements import signed_bytes
-from leakscale_server.store.secret_file import load_or_create
+from leakscale.whole_files import load_or_create
 
 __all__ = ["Signer"]
 

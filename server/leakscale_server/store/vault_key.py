@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from leakscale.whole_files import load_or_create
 from leakscale_server.config import ConfigError
-from leakscale_server.store.secret_file import load_or_create
 
 __all__ = ["KEY_BYTES", "KEY_VARIABLE", "VaultError", "read_vault_key"]
 
