@@ -140,12 +140,12 @@ def _facts(directory: AuditDirectory, registration: Registration) -> dict[str, A
 def _file(directory: AuditDirectory, analysis: AuditAnalysis, variant: str) -> tuple[Path, ...]:
     """Write the files and enter the one that holds all; the same analysis again changes nothing."""
     folder = directory.analysis / variant
-    ledger = AuditLedger(directory)
-    path = folder / "analysis.json"
-    subject = path.relative_to(directory.root).as_posix()
-    entered = [entry.digest for entry in ledger.entries() if entry.subject == subject]
     files = analysis.write(folder)
-    digest = hashlib.sha256(path.read_bytes()).digest()
-    if digest.hex() not in entered:
-        ledger.append(EntryKind.ANALYSIS, subject=subject, digest=digest, facts={"variant": variant})
+    path = folder / "analysis.json"
+    AuditLedger(directory).append_once(
+        EntryKind.ANALYSIS,
+        subject=path.relative_to(directory.root).as_posix(),
+        digest=hashlib.sha256(path.read_bytes()).digest(),
+        facts={"variant": variant},
+    )
     return files

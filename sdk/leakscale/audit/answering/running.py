@@ -198,7 +198,6 @@ def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
 
 
 def _enter(directory: AuditDirectory, path: Path, digest: bytes, facts: dict[str, Any]) -> None:
-    """Enter a file in the ledger, unless a run that was repeated entered it already."""
-    ledger, subject = AuditLedger(directory), path.relative_to(directory.root).as_posix()
-    if all((entry.subject, entry.digest) != (subject, digest.hex()) for entry in ledger.entries()):
-        ledger.append(EntryKind.SCORES, subject=subject, digest=digest, facts=facts)
+    """Enter a file in the ledger, once."""
+    subject = path.relative_to(directory.root).as_posix()
+    AuditLedger(directory).append_once(EntryKind.SCORES, subject=subject, digest=digest, facts=facts)

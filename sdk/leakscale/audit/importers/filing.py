@@ -76,11 +76,8 @@ def _require_log_engine(registration: Registration, model_id: str) -> None:
 
 
 def _enter(directory: AuditDirectory, imported: Imported, path: Path) -> None:
-    """Enter scores in the ledger, unless an import that was repeated, or broke off just here, entered them already."""
-    ledger, table = AuditLedger(directory), imported.table
-    subject = path.relative_to(directory.root).as_posix()
-    if any((entry.subject, entry.digest) == (subject, table.digest) for entry in ledger.entries()):
-        return
+    """Enter scores in the ledger, once."""
+    table, subject = imported.table, path.relative_to(directory.root).as_posix()
     facts = {
         "made_by": "import",
         "logged_model": imported.logged_model,
@@ -90,4 +87,6 @@ def _enter(directory: AuditDirectory, imported: Imported, path: Path) -> None:
         "missing_count": sum(1 for _ in table.missing()),
         "are_prompts_trusted": imported.are_prompts_trusted,
     }
-    ledger.append(EntryKind.SCORES, subject=subject, digest=bytes.fromhex(table.digest), facts=facts)
+    AuditLedger(directory).append_once(
+        EntryKind.SCORES, subject=subject, digest=bytes.fromhex(table.digest), facts=facts
+    )

@@ -168,6 +168,14 @@ class AuditLedger:
         write_whole(self._path, before + line + b"\n")
         return self.entries()[-1]
 
+    def append_once(self, kind: EntryKind, *, subject: str, digest: bytes, facts: Mapping[str, Any]) -> None:
+        """Append an entry, unless a run that was repeated, or broke off just here, entered subject and digest already.
+
+        Raises as `append`.
+        """
+        if all((entry.subject, entry.digest) != (subject, digest.hex()) for entry in self.entries()):
+            self.append(kind, subject=subject, digest=digest, facts=facts)
+
     def _before(self, key: AuditKey) -> tuple[tuple[LedgerEntry, ...], bytes, bytes]:
         """Return what the next entry follows: entries, root over them, and their bytes."""
         if not self._path.exists():
