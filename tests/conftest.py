@@ -1,4 +1,4 @@
-"""What every test shares: whether a Docker daemon answers, where servers log, and properties that are not timed."""
+"""What every test shares: whether Docker or a browser is here, where servers log, untimed properties."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 
 import hypothesis
 import pytest
+from tests.report.browser import browser_program
 
 from leakscale_server.logs import configure_log
 
@@ -15,15 +16,20 @@ hypothesis.settings.load_profile("leakscale")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-docker", action="store_true", help="fail tests marked `docker` where no daemon answers")
+    parser.addoption("--require-browser", action="store_true", help="fail tests marked `browser` where no Chromium is")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("docker") is None or _docker_answers():
-        return
-    reason = "no Docker daemon answers; run `docker/engine.sh start`"
-    if item.config.getoption("--require-docker"):
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    needs = (
+        ("docker", _docker_answers, "no Docker daemon answers; run `docker/engine.sh start`"),
+        ("browser", browser_program, "no Chromium is installed; install your system's package `chromium`"),
+    )
+    for marker, is_here, reason in needs:
+        if item.get_closest_marker(marker) is None or is_here():
+            continue
+        if item.config.getoption(f"--require-{marker}"):
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,6 @@ import dataclasses
 import enum
 import io
 import json
-import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from leakscale.errors import ConflictError, NotFoundError
+from leakscale.errors import NotFoundError
 from leakscale.stats import Interval
+from leakscale.whole_files import write_folder
 
 __all__ = ["DIGEST", "NUMBER", "PERCENT", "Row", "Table", "TableHead", "find_table", "tables_text", "write_tables"]
 
@@ -111,9 +111,17 @@ class Table(Generic[Row]):
         if self.withheld is not None:
             return "\n".join([*lines, *_wrapped(f"withheld: {self.withheld}")])
         if self.rows:
-            headings = [_heading(one.name) for one in _fields(self.rows[0])]
-            lines += _aligned(headings, [list(_shown(row)) for row in self.rows])
+            headings, rows = self.cells
+            lines += _aligned(list(headings), [list(row) for row in rows])
         return "\n".join([*lines, *_wrapped(self.note)])
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+        """Headings, and the words of each row, as people read them; both empty where there is no row."""
+        if not self.rows:
+            return (), ()
+        headings = tuple(_heading(one.name) for one in _fields(self.rows[0]))
+        return headings, tuple(tuple(_shown(row)) for row in self.rows)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -156,23 +164,7 @@ def write_tables(folder: Path, tables: Sequence[Table[Any]], *, facts: Mapping[s
         "tables.txt": tables_text(tables) + "\n",
     }
     files |= {f"{'-'.join(filter(None, (one.number, one.name)))}.csv": one.to_csv() for one in tables}
-    written = tuple(folder / name for name in files)
-    if folder.is_dir() and {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == files:
-        return written
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConflictError(
-            f"'{folder}' is not empty, and holds something else than this analysis; an analysis overwrites nothing, so "
-            "name another folder"
-        )
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    for name, text in files.items():
-        (partial / name).write_text(text, encoding="utf-8")
-    if folder.is_dir():
-        folder.rmdir()
-    partial.replace(folder)
-    return written
+    return write_folder(folder, {name: text.encode() for name, text in files.items()}, subject="the same analysis")
 
 
 def _wrapped(text: str) -> list[str]:

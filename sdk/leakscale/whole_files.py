@@ -5,14 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from leakscale.errors import ConflictError
 
-__all__ = ["held", "load_or_create", "replacing", "write_whole"]
+__all__ = ["held", "load_or_create", "replacing", "write_folder", "write_whole"]
 
 
 @contextmanager
@@ -34,6 +35,36 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], *, subject: str) -> tuple[Path, ...]:
+    """Write files into a new folder, which appears whole or not at all; return their paths.
+
+    Args:
+        folder: A name that is free, or an empty folder. One that holds the same files already is left as it is.
+        files: Content by name.
+        subject: What the files are, for the message.
+
+    Raises:
+        ConflictError: If the folder holds something else; nothing is overwritten.
+    """
+    written = tuple(folder / name for name in files)
+    if folder.is_dir() and {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()} == files:
+        return written
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConflictError(
+            f"'{folder}' is not empty, and holds something else than {subject}; nothing is overwritten, so name "
+            "another folder"
+        )
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for name, content in files.items():
+        (partial / name).write_bytes(content)
+    if folder.is_dir():
+        folder.rmdir()
+    partial.replace(folder)
+    return written
 
 
 def load_or_create(path: Path, make: Callable[[], bytes]) -> bytes:
