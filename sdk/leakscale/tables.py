@@ -164,7 +164,7 @@ def write_tables(folder: Path, tables: Sequence[Table[Any]], *, facts: Mapping[s
         "tables.txt": tables_text(tables) + "\n",
     }
     files |= {f"{'-'.join(filter(None, (one.number, one.name)))}.csv": one.to_csv() for one in tables}
-    return write_folder(folder, {name: text.encode() for name, text in files.items()}, subject="the same analysis")
+    return write_folder(folder, {name: text.encode() for name, text in files.items()}, subject="these tables")
 
 
 def _wrapped(text: str) -> list[str]:

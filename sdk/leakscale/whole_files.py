@@ -53,8 +53,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, subject: str) -> t
         return written
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConflictError(
-            f"'{folder}' is not empty, and holds something else than {subject}; nothing is overwritten, so name "
-            "another folder"
+            f"'{folder}' holds something else than {subject}, and writing them overwrites nothing; name another folder"
         )
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)

@@ -18,9 +18,9 @@ from leakscale.analysis import AnalysisPlan, Identities, ReleasePolicy, analyze_
 from leakscale.analysis.counting import count_families
 from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.models import Domain, Ring
-from leakscale.stats import crossed_summary, difference_in_differences, interaction_contrast
+from leakscale.stats import crossed_contrast, crossed_summary, difference_in_differences, interaction_contrast
 
-WITHHELD = ["12", "13", "14", "15", "16", "without-shapes"]
+WITHHELD = ["12", "13", "14", "15", "16", "family-accuracies", "without-shapes"]
 
 
 def test_effects_carry_the_registered_interval_and_its_exact_twin() -> None:
@@ -52,6 +52,24 @@ def test_means_are_those_of_the_statistics_to_the_last_bit() -> None:
     assert rows["domain mean", "python"].effect == wanted.domain_means["python"]
     assert rows["interaction", "beta less alpha, python less sql"].effect == interaction_contrast(
         cells, models=("beta", "alpha"), domains=("python", "sql"), seed=plan.seed, n_resamples=500
+    )
+
+
+def test_one_model_has_a_difference_of_domains_in_the_place_of_an_interaction() -> None:
+    """What a study of one model says of its domains, with the families of both drawn apart."""
+    experiment, plan = a_small_experiment(), a_plan()
+    alpha = rows_of(experiment.table, experiment.table.model.codes == experiment.table.model.names.index("alpha"))
+    cells = {
+        (cell.key.model, cell.key.domain.value): (cell.c0.outcomes, cell.c2.outcomes)
+        for cell in count_families(alpha).reported(Ring.R0, 1.0)
+    }
+
+    rows = {row.summary: row for row in analyze_results(alpha, plan).table("17").rows}
+
+    assert "interaction" not in rows
+    assert rows["difference"].of == "python less sql"
+    assert rows["difference"].effect == crossed_contrast(
+        cells, {("alpha", "python"): 1, ("alpha", "sql"): -1}, seed=plan.seed, n_resamples=500
     )
 
 

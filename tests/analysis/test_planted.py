@@ -97,6 +97,20 @@ def test_profiles_follow_from_the_planted_families() -> None:
         assert row.always_right == counts.count(32)
 
 
+def test_the_histogram_counts_the_planted_families() -> None:
+    """A family at exactly 10 % of its draws belongs to the second tenth, one that is always right to the last."""
+    rows = its_analysis().table("family-accuracies").rows
+
+    assert len(rows) == 16 * 10
+    for row in rows:
+        families = the_paper_sized().families[row.model, row.domain, Ring.R0, row.condition]
+        counts = (families.base if row.state is ModelState.BASE else families.adapted).tolist()
+        is_last = row.below == 1.0
+        inside = [row.at_least <= Fraction(count, 32) < row.below or (is_last and count == 32) for count in counts]
+        assert row.families == sum(inside)
+    assert sum(row.families for row in rows) == 16 * 512
+
+
 @pytest.mark.parametrize("stratum", ["truth rank", "display position"])
 def test_answer_strata_hold_what_was_planted(stratum: str) -> None:
     """Table 13 and LS101: 16 effects a stratum, all positive."""

@@ -16,7 +16,7 @@ from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell, Counted, count_families
 from leakscale.analysis.crossed import crossed
 from leakscale.analysis.extensions import dose_response, exact_choices, expected_accuracies, ring_transfer
-from leakscale.analysis.families import answer_strata, family_profiles
+from leakscale.analysis.families import answer_strata, family_accuracies, family_profiles
 from leakscale.analysis.identity_tables import identity_tables
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_table import ResultTable
@@ -149,6 +149,7 @@ def _makers(
         unless_withheld(heads.LEAVE_ONE_SHAPE_OUT, _OF_SHAPES, lambda: leave_one_shape_out(cells)),
         unless_withheld(heads.WITHOUT_SHAPES, _OF_SHAPES, lambda: without_shapes(cells)),
         unless_withheld(heads.FAMILY_PROFILES, _OF_FAMILIES, lambda: family_profiles(cells)),
+        unless_withheld(heads.FAMILY_ACCURACIES, _OF_FAMILIES, lambda: family_accuracies(cells)),
         lambda: ring_transfer(counted, strength, plan),
         lambda: exact_choices(cells, plan),
         lambda: expected_accuracies(cells),

@@ -27,7 +27,8 @@ class CrossedRow:
     """A mean of the effects of several cells, or a contrast of them."""
 
     summary: str
-    """`model mean`, `domain mean`, `grand mean` or `interaction`; `pooled` where a disclosure pooled the families."""
+    """`model mean`, `domain mean`, `grand mean`, `interaction`; `difference` of the domains where there is one model;
+    `pooled` where a disclosure pooled the families."""
     of: str
     effect: Interval
     """With the registered interval; families are drawn once for all models that answered them."""
@@ -77,6 +78,9 @@ def _summaries(models: Sequence[str], domains: Sequence[Domain]) -> list[tuple[s
         ("grand mean", "all cells", mean(every)),
     ]
     if len(domains) == len(Domain):
+        if len(models) == 1:
+            of_domains = {(models[0], Domain.PYTHON): Fraction(1), (models[0], Domain.SQL): Fraction(-1)}
+            found.append(("difference", "python less sql", of_domains))
         for second, first in combinations(models, 2):
             signs = {
                 (model, domain): Fraction((1 if model == first else -1) * (1 if domain is Domain.PYTHON else -1))

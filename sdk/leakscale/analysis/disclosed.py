@@ -59,6 +59,7 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
     domains = list(dict.fromkeys(total.domain for total in disclosure.totals))
     by_family = [
         heads.FAMILY_PROFILES,
+        heads.FAMILY_ACCURACIES,
         heads.ANSWER_STRATA,
         *(heads.SHAPES[domain] for domain in domains),
         heads.LEAVE_ONE_SHAPE_OUT,
@@ -66,7 +67,9 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
     effects, pooled = _effects(disclosure, numbers, model, plan)
     tables: list[Table[Any]] = [
         heads.EFFECTS.filled(effects, f"As released: {plan.resample_count:,} resamples, seed {plan.seed}; and exact."),
-        heads.CROSSED.filled(pooled, "As released: one model, all families of all domains pooled."),
+        heads.CROSSED.filled(
+            pooled, "As released, for one model. Pooled: all families of all domains; the mean: domains weigh the same."
+        ),
         heads.SIZES.filled(_sizes(disclosure.totals)),
         heads.INTEGER_TOTALS.filled(_totals(disclosure.totals, model)),
         heads.COMPLETION.filled(_completion(disclosure.totals, model)),
@@ -117,6 +120,14 @@ def _effects(
         else:
             changes = effect.c0_drift.value, effect.c2_change.value
             effects.append(EffectRow(model, effect.domain, *changes, registered, exact))
+    if disclosure.crossed is not None:
+        first, second = disclosure.crossed.domains
+        for summary, of, part in (
+            ("grand mean", "all cells", "mean"),
+            ("difference", f"{first} less {second}", "difference"),
+        ):
+            released = _interval(getattr(disclosure.crossed, part), numbers["crossed"][part], "percentile", plan)
+            pooled.append(CrossedRow(summary, of, released, None))
     return effects, pooled
 
 

@@ -1,9 +1,12 @@
-"""How an effect is spread: over families, and over answer strata (Tables 12 and 13)."""
+"""How an effect is spread: over families (Table 12 and its histogram), and over answer strata (Table 13)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
 
 from leakscale.analysis import heads
 from leakscale.analysis.counting import Cell
@@ -12,7 +15,18 @@ from leakscale.models import Condition, Domain, ModelState
 from leakscale.stats import EmptyCellError, Interval, Quartiles, family_profile, marginals
 from leakscale.tables import PERCENT, Table
 
-__all__ = ["ProfileRow", "StratumRow", "answer_strata", "family_profiles"]
+__all__ = [
+    "BIN_COUNT",
+    "HistogramRow",
+    "ProfileRow",
+    "StratumRow",
+    "answer_strata",
+    "family_accuracies",
+    "family_profiles",
+]
+
+BIN_COUNT: Final = 10
+"""Of the histogram, all of one width."""
 
 _STRATA = (("truth rank", "truth_ranks"), ("display position", "display_positions"))
 
@@ -34,6 +48,20 @@ class ProfileRow:
     """Families without a correct draw."""
     always_right: int
     """Families with correct draws only."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramRow:
+    """How many families of one condition in one state lie in one tenth of the accuracies."""
+
+    model: str
+    domain: Domain
+    condition: Condition
+    state: ModelState
+    at_least: float = field(metadata=PERCENT)
+    below: float = field(metadata=PERCENT)
+    """The last tenth holds the families that are always right, too."""
+    families: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +107,29 @@ def family_profiles(cells: Sequence[Cell]) -> Table[ProfileRow]:
                     )
                 )
     return heads.FAMILY_PROFILES.filled(rows, "Quartiles over families, in percent.")
+
+
+def family_accuracies(cells: Sequence[Cell]) -> Table[HistogramRow]:
+    """Count the families in each tenth of the accuracies; in whole numbers, so that none falls between two."""
+    rows = []
+    for cell in cells:
+        for condition, arm in cell.arms:
+            for state in ModelState:
+                correct = arm.outcomes.base if state is ModelState.BASE else arm.outcomes.adapted
+                places = np.minimum(BIN_COUNT * correct // arm.outcomes.draws, BIN_COUNT - 1)
+                rows += [
+                    HistogramRow(
+                        cell.key.model,
+                        cell.key.domain,
+                        condition,
+                        state,
+                        at_least=place / BIN_COUNT,
+                        below=(place + 1) / BIN_COUNT,
+                        families=count,
+                    )
+                    for place, count in enumerate(np.bincount(places, minlength=BIN_COUNT).tolist())
+                ]
+    return heads.FAMILY_ACCURACIES.filled(rows, "Tenths of the accuracies; the last one holds 100 % too.")
 
 
 def answer_strata(cells: Sequence[Cell], plan: AnalysisPlan) -> Table[StratumRow]:

@@ -17,6 +17,7 @@ __all__ = [
     "EFFECTS",
     "EXACT_CHOICES",
     "EXPECTED_ACCURACIES",
+    "FAMILY_ACCURACIES",
     "FAMILY_PROFILES",
     "INTEGER_TOTALS",
     "LEAVE_ONE_SHAPE_OUT",
@@ -46,6 +47,7 @@ COMPLETION: Final = TableHead("18", "completion", "Completion and validity")
 STREAMS: Final = TableHead("19", "streams", "Identities of results and attempts")
 SEEDS: Final = TableHead("20", "seeds", "Seeds")
 SOURCES: Final = TableHead("21", "sources", "Identities of sources")
+FAMILY_ACCURACIES: Final = TableHead("", "family-accuracies", "Families by accuracy")
 TRAJECTORIES: Final = TableHead("", "trajectories", "Accuracy before and after adaptation, over all cells")
 WITHOUT_SHAPES: Final = TableHead("", "without-shapes", "Every effect without one shape")
 RINGS: Final = TableHead("", "rings", "Effects in other forms of the same families")

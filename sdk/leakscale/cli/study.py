@@ -1,4 +1,4 @@
-"""`leakscale study`: what a study needs, before anything of it is run."""
+"""`leakscale study`: what a study needs before anything of it is run, and what it holds once it is finished."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leakscale.cli.connection import cache_folder
+from leakscale.cli.connection import SandboxBackend, cache_folder
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Plan a study.", no_args_is_help=True)
+app = typer.Typer(help="Plan a study, or open a finished one.", no_args_is_help=True)
 
 
 @app.command("plan")
@@ -43,6 +43,32 @@ def plan(
     shapes = StudyShapes(catalog_folder(), beside=study_file.parent)
     needs = [_needs(study, shapes, folder=folders.get(model_id)) for model_id, study in studies.items()]
     shell_of(context).console.result(plan_to_dict(needs), text=plan_text(needs))
+
+
+@app.command("open")
+def open_finished(
+    context: typer.Context,
+    directory: Annotated[Path, typer.Argument(metavar="STUDY", help="Directory of a finished study, e.g. runs/demo.")],
+    backend: Annotated[SandboxBackend, typer.Option(help="Sandbox of its server; nothing is run in it.")] = (
+        SandboxBackend.AUTO
+    ),
+) -> None:
+    """Retire the practice edition of a finished study, and write its results by family beside its numbers.
+
+    `leakscale analyze` and `leakscale report` then show every table and figure. Starts the study's own server, which
+    stops with the command. Nothing can be measured with the edition any more.
+    """
+    from leakscale.client import Client  # noqa: PLC0415
+    from leakscale.study.local_server import local_server  # noqa: PLC0415
+    from leakscale.study.opening import open_study, require_practice  # noqa: PLC0415
+
+    require_practice(directory)
+    with (
+        local_server(directory / "server", backend=backend, log=directory / "server.log") as server,
+        Client(server.target, token=server.token) as client,
+    ):
+        path = open_study(directory, client)
+    shell_of(context).console.result({"results": str(path)}, text=f"results by family: {path}")
 
 
 def _folders(given: list[str], *, known: list[str]) -> dict[str, Path]:
