@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench attack fuzz clean
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench attack noninterference fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -55,6 +55,9 @@ bench: setup ## Print every measured figure as a ratio
 
 attack: setup ## Attack 20 fresh editions, about an hour; ATTACK_ARGS="--editions 2"
 	@$(BIN)/leakscale attack $(ATTACK_ARGS)
+
+noninterference: setup ## Play 1,000 histories to two truths, about fifteen minutes
+	@$(BIN)/pytest tests/server/test_noninterference.py --hypothesis-profile long --timeout 0
 
 fuzz: setup ## Fuzz the frame and canonical decoders; FUZZ_ARGS="--seconds 600"
 	@$(BIN)/pip install --quiet --quiet atheris && $(BIN)/python tools/fuzz.py $(FUZZ_ARGS)

@@ -11,6 +11,7 @@ from tests.report.browser import browser_program
 from leakscale_server.logs import configure_log
 
 hypothesis.settings.register_profile("leakscale", deadline=None)  # a busy machine must not fail a property
+hypothesis.settings.register_profile("long", deadline=None, max_examples=4000)  # `--hypothesis-profile long`
 hypothesis.settings.load_profile("leakscale")
 
 

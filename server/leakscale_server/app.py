@@ -6,44 +6,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import grpc
 import structlog
 
-from leakscale.v1 import (
-    bank_service_pb2_grpc,
-    certification_service_pb2_grpc,
-    edition_service_pb2_grpc,
-    experiment_service_pb2_grpc,
-    grant_service_pb2_grpc,
-    ledger_service_pb2_grpc,
-    server_service_pb2_grpc,
-)
+from leakscale_server.assembly import make_services
 from leakscale_server.certificates import server_credentials
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.listening import listening, new_server, observers_of
-from leakscale_server.registry.editions import EditionRegistry
-from leakscale_server.registry.experiments import ExperimentRegistry
-from leakscale_server.registry.grants import GrantRegistry
-from leakscale_server.registry.retirement import Retirements
 from leakscale_server.running import RunningServer
-from leakscale_server.scorer.contract import ScorerSettings, Scoring
+from leakscale_server.scorer.contract import ScorerSettings
 from leakscale_server.scorer_process.key_keeper import KeyKeeper
 from leakscale_server.scorer_process.process import ScorerProcess
 from leakscale_server.services.call_executor import CallExecutor
-from leakscale_server.services.editions import CertificationService, EditionService
-from leakscale_server.services.experiments import BankService, ExperimentService
-from leakscale_server.services.grants import GrantService
-from leakscale_server.services.ledger import LedgerService
-from leakscale_server.services.server import ServerService
-from leakscale_server.stages.disclosing import Disclosing
-from leakscale_server.stages.editions import EditionStages
-from leakscale_server.stages.exposure import Exposure
 from leakscale_server.store.data_folder import claim, sole_owner
-from leakscale_server.store.database import InsertOnlyDatabase
-from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.signing import Signer
 
@@ -89,9 +66,17 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         identify = TokenBook(TokenRegistry(tokens), bootstrap).caller
         observers, metrics_port = stack.enter_context(observers_of(config, executor))
         server, health_servicer = new_server(config, executor, identify, observers=observers)
-        stages = _add_services(server, config, scorer=scorer, registry=registry, signer=signer)
-        stack.callback(stages.close)
-        with listening(config, server, health_servicer, credentials=credentials, on_stop=stages.stop) as (
+        services = make_services(
+            registry,
+            scorer,
+            signer,
+            editions_dir=config.data_dir / "editions",
+            limits=config.call_limits,
+            features=config.features,
+        )
+        stack.callback(services.stages.close)
+        services.add_to(server)
+        with listening(config, server, health_servicer, credentials=credentials, on_stop=services.stages.stop) as (
             target,
             http_target,
         ):
@@ -120,33 +105,6 @@ def _scorer(config: ServerConfig, key_keeper: KeyKeeper | None) -> Iterator[Scor
         if scorer.sandbox.notice:
             _log.warning(scorer.sandbox.notice)
         yield scorer
-
-
-def _add_services(
-    server: grpc.Server, config: ServerConfig, *, scorer: Scoring, registry: InsertOnlyDatabase, signer: Signer
-) -> EditionStages:
-    key = signer.public_key
-    ledger = Ledger(registry, signer)
-    editions = EditionRegistry(registry, ledger, signer, editions_dir=config.data_dir / "editions")
-    experiments = ExperimentRegistry(registry, ledger, editions)
-    grants = GrantRegistry(registry, ledger)
-    retirements = Retirements(registry, ledger, signer, editions)
-    stages = EditionStages(editions, retirements, scorer)
-    exposure = Exposure(editions, grants, scorer)
-    disclosing = Disclosing(editions, experiments, grants, scorer, public_key=key)
-    info = ServerService(scorer, public_key=key, limits=config.call_limits, features=config.features)
-    server_service_pb2_grpc.add_ServerServiceServicer_to_server(info, server)
-    ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(LedgerService(ledger, public_key=key), server)
-    edition_service_pb2_grpc.add_EditionServiceServicer_to_server(EditionService(editions, retirements, stages), server)
-    certification_service_pb2_grpc.add_CertificationServiceServicer_to_server(
-        CertificationService(editions, stages), server
-    )
-    grant_service_pb2_grpc.add_GrantServiceServicer_to_server(GrantService(exposure), server)
-    experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(
-        ExperimentService(experiments, disclosing), server
-    )
-    bank_service_pb2_grpc.add_BankServiceServicer_to_server(BankService(experiments), server)
-    return stages
 
 
 def _make_cache(folder: Path) -> None:

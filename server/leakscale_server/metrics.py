@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, start_http_server
 
 from leakscale import __version__
 from leakscale_server.config import ConfigError
@@ -49,6 +49,10 @@ class Metrics:
         method = ended.method.rpartition(".")[2]
         self._calls.labels(method, ended.code.name, ended.reason).inc()
         self._seconds.labels(method).observe(ended.time_s)
+
+    def page(self) -> str:
+        """Return the page as it is served."""
+        return generate_latest(self._registry).decode()
 
     @contextmanager
     def served(self, port: int) -> Iterator[int]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,11 +14,9 @@ import grpc
 import httpx
 import pytest
 from google.protobuf import json_format, message_factory
-from google.protobuf.descriptor import MethodDescriptor
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from leakscale import v1
 from leakscale.client import Client
 from leakscale_server.app import RunningServer
 from leakscale_server.identity.methods import METHOD_SCOPES
@@ -30,6 +26,7 @@ from leakscale_server.json_http.reply import HTTP_STATUSES
 from leakscale_server.store.registry_tables import open_registry
 
 from .helpers import KEY, World, a_draft
+from .wire import METHODS
 
 OK, INVALID = grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT
 DENIED = grpc.StatusCode.PERMISSION_DENIED
@@ -182,20 +179,6 @@ NOTHING_HIDDEN = {
     "EditionService/CreateEdition",
     "EditionService/ListEditions",
 }
-
-
-def methods_of_the_wire() -> dict[str, MethodDescriptor]:
-    names = [module.name for module in pkgutil.iter_modules(v1.__path__, "leakscale.v1.")]
-    return {
-        f"{service.name}/{method.name}": method
-        for name in names
-        if name.endswith("_service_pb2")
-        for service in importlib.import_module(name).DESCRIPTOR.services_by_name.values()
-        for method in service.methods
-    }
-
-
-METHODS = methods_of_the_wire()
 
 
 @pytest.fixture(scope="module")

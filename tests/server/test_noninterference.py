@@ -1,283 +1,245 @@
-"""Until something is disclosed, no history of calls tells two truths apart: neither code, byte, word nor order.
+"""Until something is disclosed, no history of calls tells two truths apart: over the wire, in the log, on any page.
 
-Two servers hold one edition, to the byte: families, certificates, commitments, keys, ledger, clock and salts. Only the
-associations in their vaults differ. The same calls go to both, through the services that the wire ends in.
+`twins` says what the two servers share and what is compared, `histories` what clients do to them. Code, words, bytes,
+metadata and order of every answer, the lines in the log, the page with metrics and the leaves of the ledger must be
+the same after each call. Does not look at time, nor below gRPC.
 
-Does not look at time, nor at what gRPC adds; the gate, whose log and metrics know method, code and caller alone, is
-held by `test_operations.py`.
+A longer run, by `make noninterference`, draws forty times as many histories.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import grpc
 import hypothesis
 import pytest
-from hypothesis import strategies as st
+import structlog
 
-from leakscale.answers import chunks_of
-from leakscale.models import Answer, Family
-from leakscale.v1 import (
-    bank_service_pb2,
-    edition_service_pb2,
-    enums_pb2,
-    experiment_service_pb2,
-    grant_service_pb2,
-    ledger_service_pb2,
-    resources_pb2,
-)
-from leakscale_server.attack.material import EDITION_ID, Material, build_material
-from leakscale_server.attack.victim import Arena, Victim
-from leakscale_server.identity.caller import Caller
-from leakscale_server.identity.methods import METHOD_SCOPES
-from leakscale_server.identity.scopes import ROLE_SCOPES, Role
-from leakscale_server.services.call import Call
-from leakscale_server.services.editions import EditionService
-from leakscale_server.services.experiments import BankService, ExperimentService
-from leakscale_server.services.grants import GrantService
-from leakscale_server.services.ledger import LedgerService
-from leakscale_server.translation import to_fault
+from leakscale.commitments import truth_leaf
+from leakscale.models import Family
+from leakscale_server.attack.material import build_material
+from leakscale_server.attack.victim import Arena
+from leakscale_server.errors import NotFound
+from leakscale_server.sandbox_pool import open_backend
 
-from .helpers import KEY
+from .helpers import CACHE
+from .histories import HISTORIES, REQUESTS, Act, Scene, answered, certified, exposed
+from .twins import Leak, RememberingPool, Tokens, Told, World, hiding, issue_tokens, twins
+from .wire import METHODS, decoded
 
-EDITION = f"editions/{EDITION_ID}"
-EXPERIMENTS = ("one", "two")
-BANKS = ("sql-base", "sql-adapted")
-PROJECTS = ("author", "north", "south")
-START = datetime(2030, 1, 1, tzinfo=UTC)
-SCOPES = {method.rpartition("/")[2]: scope for method, scope in METHOD_SCOPES.items()}
+EXAMPLES = hypothesis.settings().max_examples // 4
+DISCLOSE, RETIRE = "ExperimentService/DiscloseExperiment", "EditionService/RetireEdition"
+Step = tuple[Act, Told, Told]
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One call: who, which method, and two numbers that its request is made of."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stage:
+    """What every example begins with."""
 
-    role: Role
-    project: str
-    method: str
-    first: int = 0
-    second: int = 0
+    arena: Arena
+    pool: RememberingPool
+    tokens: Tokens
+    families: tuple[Family, ...]
 
-
-class World:
-    """One of the two servers, with its services."""
-
-    def __init__(self, victim: Victim) -> None:
-        self._victim = victim
-        self._families = victim.client(Role.AUDITOR).families()
-        key = victim.signer.public_key
-        unused: Any = None  # retiring opens every commitment: that is a disclosure
-        self._services: list[Any] = [
-            EditionService(victim.editions, unused, unused),
-            ExperimentService(victim.experiments, victim.disclosing),
-            BankService(victim.experiments),
-            GrantService(victim.exposure),
-            LedgerService(victim.ledger, public_key=key),
-        ]
-
-    def answer(self, act: Act) -> object:
-        """Return everything that the caller of an act gets."""
-        caller = Caller("t", f"{act.role}-{act.project}", act.project, act.role, ROLE_SCOPES[act.role])
-        if SCOPES[act.method] not in caller.scopes:
-            return "no scope"
-        unused: Any = None
-        method = next(getattr(each, act.method) for each in self._services if act.method in vars(type(each)))
-        try:
-            found = method(self._request(act), Call("request", caller, unused))
-            if act.method == "RedeemGrant":
-                # Sealed under a fresh key each time; how long the pieces are is for all to see.
-                return [(len(each.sealed), each.is_last) for each in found]
-            return [each.SerializeToString() for each in ([found] if hasattr(found, "DESCRIPTOR") else found)]
-        except Exception as error:
-            fault = to_fault(error)
-            return type(fault).__name__, str(fault)
-
-    def _request(self, act: Act) -> Any:
-        name = f"experiments/{EXPERIMENTS[act.first % 2]}"
-        bank = f"{name}/banks/{BANKS[act.second % 2]}"
-        grants = self._victim.exposure.visible(EDITION_ID, self._victim.author())
-        grant = grants[act.first % len(grants)].name if grants else f"{EDITION}/grants/g-none"
-        family = self._families[act.first % len(self._families)]
-        requests: dict[str, Callable[[], Any]] = {
-            "GetEdition": lambda: edition_service_pb2.GetEditionRequest(name=EDITION),
-            "ListFamilies": lambda: edition_service_pb2.ListFamiliesRequest(
-                edition=EDITION, page_size=1 + act.first, ring=enums_pb2.RING_R0
-            ),
-            "GetFamily": lambda: edition_service_pb2.GetFamilyRequest(
-                name=f"{EDITION}/families/{family.family_id}", ring=enums_pb2.RING_R0
-            ),
-            "DownloadEdition": lambda: edition_service_pb2.DownloadEditionRequest(name=EDITION),
-            "CreateExperiment": lambda: experiment_service_pb2.CreateExperimentRequest(
-                experiment_id=EXPERIMENTS[act.first % 2],
-                edition=EDITION,
-                draw_count=1,
-                resample_count=100,
-                rings=[enums_pb2.RING_R0],
-                cohort_families_min=(128, 512)[act.second // 6],
-            ),
-            "GetExperiment": lambda: experiment_service_pb2.GetExperimentRequest(name=name),
-            "DiscloseExperiment": lambda: experiment_service_pb2.DiscloseExperimentRequest(name=name),
-            "GetBudget": lambda: experiment_service_pb2.GetBudgetRequest(edition=EDITION),
-            "GetBank": lambda: bank_service_pb2.GetBankRequest(name=bank),
-            "ListChunks": lambda: bank_service_pb2.ListChunksRequest(name=bank),
-            "SubmitAnswers": lambda: self._answers(bank, act),
-            "SealBank": lambda: bank_service_pb2.SealBankRequest(name=bank, request_id=f"seal-{act.first // 4}"),
-            "RequestGrant": lambda: grant_service_pb2.RequestGrantRequest(
-                edition=EDITION, preservation_count=4, request_id=f"r-{act.first}", holder_key=KEY.public
-            ),
-            "ApproveGrant": lambda: grant_service_pb2.ApproveGrantRequest(name=grant),
-            "GetGrant": lambda: grant_service_pb2.GetGrantRequest(name=grant),
-            "ListGrants": lambda: grant_service_pb2.ListGrantsRequest(edition=EDITION),
-            "RedeemGrant": lambda: grant_service_pb2.RedeemGrantRequest(name=grant, request_id="redeem"),
-            "TraceText": lambda: grant_service_pb2.TraceTextRequest(
-                edition=EDITION, text=f"{family.key} {family.task}"
-            ),
-            "GetLedgerHead": ledger_service_pb2.GetLedgerHeadRequest,
-            "ListLedgerEntries": ledger_service_pb2.ListLedgerEntriesRequest,
-            "GetInclusionProof": lambda: ledger_service_pb2.GetInclusionProofRequest(
-                position=act.first, entry_count=1 + act.second
-            ),
-            "GetConsistencyProof": lambda: ledger_service_pb2.GetConsistencyProofRequest(
-                first_entry_count=act.first, second_entry_count=3
-            ),
-        }
-        return requests[act.method]()
-
-    def _answers(self, bank: str, act: Act) -> Iterator[bank_service_pb2.SubmitAnswersRequest]:
-        """Answer one family, or the whole bank, with one place or with nothing valid."""
-        families: Sequence[Family] = self._families if act.first >= 4 else self._families[act.first : act.first + 1]
-        place = act.second // 2
-        # Another place for each next family: every place is right as often as any other.
-        texts = [each.candidates[(place + turn) % 4].answer if place < 4 else "" for turn, each in enumerate(families)]
-        answers = [Answer(each.family_id, 0, text) for each, text in zip(families, texts, strict=True)]
-        for number, (chunk, digest) in enumerate(chunks_of(answers)):
-            yield bank_service_pb2.SubmitAnswersRequest(
-                bank=bank,
-                number=number + act.first % 4,
-                digest=digest,
-                answers=[
-                    resources_pb2.Answer(family_id=each.family_id, draw=each.draw, text=each.text) for each in chunk
-                ],
-            )
-
-
-METHODS = (
-    *("GetEdition", "ListFamilies", "GetFamily", "DownloadEdition", "CreateExperiment", "GetExperiment"),
-    *("DiscloseExperiment", "GetBudget", "GetBank", "ListChunks", "SubmitAnswers", "SealBank", "RequestGrant"),
-    *("ApproveGrant", "GetGrant", "ListGrants", "RedeemGrant", "TraceText", "GetLedgerHead", "ListLedgerEntries"),
-    *("GetInclusionProof", "GetConsistencyProof"),
-)
-ACTS = st.builds(
-    Act,
-    role=st.sampled_from([*Role, Role.ADMIN, Role.AUDITOR]),
-    project=st.sampled_from(PROJECTS),
-    method=st.sampled_from(METHODS),
-    first=st.integers(0, 7),
-    second=st.integers(0, 9),
-)
-
-
-def whole(role: Role, project: str, experiment: int) -> list[Act]:
-    """Take an experiment from its registration to the seal of both banks."""
-    acts = [Act(role, project, "CreateExperiment", experiment)]
-    for bank in range(2):
-        acts += [
-            Act(role, project, "SubmitAnswers", 4 + experiment, bank),
-            Act(role, project, "SealBank", experiment, bank),
-        ]
-    return acts
-
-
-def exposed(project: str) -> list[Act]:
-    """Take a grant from its request to its corpus."""
-    return [
-        Act(Role.TRAINER, project, "RequestGrant"),
-        Act(Role.AUTHOR, "author", "ApproveGrant"),
-        Act(Role.TRAINER, project, "RedeemGrant"),
-    ]
-
-
-HISTORIES = st.lists(
-    st.one_of(
-        ACTS.map(lambda act: [act]),
-        st.builds(whole, st.sampled_from([Role.AUDITOR, Role.ADMIN]), st.sampled_from(PROJECTS), st.integers(0, 1)),
-        st.builds(exposed, st.sampled_from(PROJECTS)),
-    ),
-    max_size=10,
-).map(lambda parts: list(itertools.chain.from_iterable(parts)))
-
-
-def other_truth(material: Material) -> Material:
-    """Make another candidate of every family right, and change nothing else."""
-    families = []
-    for each in material.families:
-        one, two, three, four = each.association.passed_counts
-        moved = dataclasses.replace(
-            each.association, truth=(each.association.truth + 1) % 4, passed_counts=(four, one, two, three)
-        )
-        families.append(dataclasses.replace(each, association=moved))
-    return dataclasses.replace(material, families=tuple(families))
+    def played(self, history: list[Act], *, leak: Leak = lambda _: None) -> Iterator[Step]:
+        """Play a history to two servers, act by act."""
+        scene = Scene(self.families)
+        with twins(self.arena, self.pool, leak=leak) as worlds:
+            for act in history:
+                requests, token = scene.requests(act), self.tokens[act.who]
+                one, other = (world.tell(act.method, requests, token=token) for world in worlds)
+                scene.learn(act, one)
+                yield act, one, other
 
 
 @pytest.fixture(scope="module")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
-    """A private edition of 128 families a cell, the least that anything is disclosed over."""
-    return Arena(build_material(1, shape_count=8), tmp_path_factory.mktemp("arena"))
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A private edition of 128 families a cell, the least that anything is disclosed over; and hiding commitments."""
+    folder = tmp_path_factory.mktemp("arena")
+    with pytest.MonkeyPatch.context() as patch, RememberingPool(open_backend("bubblewrap", state_dir=CACHE)) as pool:
+        hiding(patch)
+        material = build_material(1, shape_count=8)
+        arena = Arena(material, folder)
+        yield Stage(arena, pool, issue_tokens(folder / "frozen"), tuple(each.rings[0] for each in material.families))
 
 
-def twins(arena: Arena, stack: ExitStack) -> tuple[World, World]:
-    """Open two servers over one data folder, with another truth in the vault of the second."""
-    folders = [arena.copy() for _ in range(2)]
-    for folder in folders:
-        stack.callback(shutil.rmtree, folder)
-    for path in folders[1].glob("vault.db*"):
-        path.unlink()
-    victims = [stack.enter_context(closing(opened(folder))) for folder in folders]
-    victims[1].keep_truths(other_truth(arena.material))
-    return World(victims[0]), World(victims[1])
+def is_answered(told: Told) -> bool:
+    return told.reply.code is grpc.StatusCode.OK
 
 
-def opened(folder: Path) -> Victim:
-    """Open a server whose clock goes a second a look, and whose salts are counted."""
-    ticks, salts = itertools.count(), itertools.count()
-    return Victim(
-        folder,
-        now=lambda: START + timedelta(seconds=next(ticks)),
-        random=lambda size: next(salts).to_bytes(size, "big"),
-    )
-
-
-@hypothesis.settings(max_examples=25)
+@hypothesis.settings(max_examples=EXAMPLES)
 @hypothesis.given(history=HISTORIES)
-def test_no_history_tells_two_truths_apart_until_the_first_disclosure(arena: Arena, history: list[Act]) -> None:
+def test_no_history_tells_two_truths_apart_until_the_first_disclosure(stage: Stage, history: list[Act]) -> None:
     """A server whose answers differ anywhere before has a way out for truth that no budget counts."""
-    with ExitStack() as stack:
-        one, other = twins(arena, stack)
-        for act in history:
-            answers = one.answer(act), other.answer(act)
-            if act.method == "DiscloseExperiment" and isinstance(answers[0], list):
-                break
-            assert answers[0] == answers[1], act
+    for act, one, other in stage.played(history):
+        if act.method == DISCLOSE and is_answered(one):
+            break
+        if act.method == RETIRE and is_answered(one):
+            assert as_retired(one) == as_retired(other), act
+            break
+        assert one == other, act
+
+
+def as_retired(told: Told) -> Told:
+    """Leave out what a retirement opens by design: the statement of the openings, and its entry in the ledger."""
+    (message,) = told.reply.messages
+    answer = decoded(RETIRE, message)
+    answer.edition.ClearField("retirement_statement")
+    reply = dataclasses.replace(told.reply, messages=(answer.SerializeToString(),))
+    return dataclasses.replace(told, reply=reply, leaves=told.leaves[:-1])
+
+
+WHOLE_WAY = [
+    *certified("author/north", 1),
+    *certified("admin/south", 2, is_practice=True),
+    *exposed("south"),
+    *exposed("south", approver="author/north", edition=1),
+    *answered("auditor/north", 0, place=1),
+    Act("auditor/north", "BankService/GetBank"),
+    Act("auditor/north", "BankService/ListChunks"),
+    *(Act("admin/author", method) for method in sorted(REQUESTS) if method not in (DISCLOSE, RETIRE)),
+    *(Act("admin/south", method, 2) for method in sorted(REQUESTS) if method not in (DISCLOSE, RETIRE)),
+    *(Act("admin/north", method, 1) for method in sorted(REQUESTS) if method not in (DISCLOSE, RETIRE)),
+]
+NOT_BEFORE_THE_END = {DISCLOSE, RETIRE, "EditionService/ListOpenings"}
+
+
+def test_the_whole_way_up_to_the_first_disclosure_is_the_same(stage: Stage) -> None:
+    """Histories that end at a refusal compare little: here every method that tells nothing succeeds at least once."""
+    steps = list(stage.played(WHOLE_WAY))
+
+    assert [act for act, one, other in steps if one != other] == []
+    assert {act.method for act, one, _ in steps if is_answered(one)} == set(METHODS) - NOT_BEFORE_THE_END
 
 
 @pytest.mark.parametrize("experiment", [0, 1])
-def test_the_first_disclosure_tells_them_apart(arena: Arena, experiment: int) -> None:
-    """Two servers with one truth would pass every comparison; so would a driver whose calls all fail."""
-    disclose = Act(Role.AUDITOR, "north", "DiscloseExperiment", experiment)
-    with ExitStack() as stack:
-        one, other = twins(arena, stack)
-        before = [
-            (one.answer(act), other.answer(act))
-            for act in [*exposed("south"), *whole(Role.AUDITOR, "north", experiment)]
-        ]
+def test_the_first_disclosure_tells_them_apart(stage: Stage, experiment: int) -> None:
+    """Two servers with one truth would pass every comparison."""
+    history = [*answered("auditor/north", experiment), Act("auditor/north", DISCLOSE, experiment)]
+    *before, (_, one, other) = stage.played(history)
 
-        assert all(first == second and isinstance(first, list) for first, second in before)
-        assert one.answer(disclose) != other.answer(disclose)
+    assert all(is_answered(first) and first == second for _, first, second in before)
+    assert is_answered(one)
+    assert one.reply.messages != other.reply.messages
+    assert dataclasses.replace(one.reply, messages=()) == dataclasses.replace(other.reply, messages=())
+    assert (one.log, one.page) == (other.log, other.page)
+
+
+@pytest.mark.parametrize(("edition", "history"), [(0, []), (1, certified("author/author", 1))])
+def test_a_retirement_opens_and_tells_nothing_else(stage: Stage, edition: int, history: list[Act]) -> None:
+    """Root, phases, times and sizes were public before, and stay what they were."""
+    *_, (_, one, other) = stage.played([*history, Act("author/author", RETIRE, edition)])
+
+    assert is_answered(one)
+    assert one.reply.messages != other.reply.messages
+    assert as_retired(one) == as_retired(other)
+    assert len(one.leaves) == len(other.leaves)
+
+
+def wrapped(method: str, change: Callable[[World, Any, Any], Any]) -> Leak:
+    """Change what a method answers: the leak is given the server, the answer and the call."""
+    service, name = method.split("/")
+    field = {"BankService": "banks", "EditionService": "editions", "GrantService": "grants"}[service]
+
+    def leak(world: World) -> None:
+        found = getattr(world.services, field)
+        honest = getattr(found, name)
+        setattr(found, name, lambda request, call: change(world, honest(request, call), call))
+
+    return leak
+
+
+def tell_in_a_trailer(world: World, answer: Any, call: Any) -> Any:
+    call.context.set_trailing_metadata((("x-request-id", call.request_id), ("x-right", str(world.truth))))
+    return answer
+
+
+def tell_in_front(world: World, answer: Any, call: Any) -> Any:
+    call.context.send_initial_metadata((("x-right", str(world.truth)),))
+    return answer
+
+
+def tell_in_the_log(world: World, answer: Any, _call: Any) -> Any:
+    structlog.get_logger().info("sealed", right=world.truth)
+    return answer
+
+
+def tell_in_the_ledger(world: World, answer: Any, call: Any) -> Any:
+    world.ledger.append("noted", {"right": world.truth}, project=call.caller.project)
+    return answer
+
+
+def tell_by_an_error(world: World, answer: Any, _call: Any) -> Any:
+    if world.truth % 2:
+        raise NotFound("this bank does not exist")
+    return answer
+
+
+def tell_by_the_words(world: World, _answer: Any, _call: Any) -> Any:
+    raise NotFound(f"family {world.truth} is missing")
+
+
+def tell_by_the_order(world: World, answer: Any, _call: Any) -> Any:
+    families = list(answer.families)[:: 1 if world.truth % 2 else -1]
+    del answer.families[:]
+    answer.families.extend(families)
+    return answer
+
+
+def tell_by_the_pieces(world: World, answer: Any, _call: Any) -> Any:
+    pieces = list(answer)
+    return iter([*pieces, pieces[-1]] if world.truth % 2 else pieces)
+
+
+def tell_by_the_size(world: World, answer: Any, _call: Any) -> Any:
+    for piece in answer:
+        piece.sealed += bytes(world.truth)
+        yield piece
+
+
+def tell_on_the_page(world: World) -> None:
+    world.observers.append(lambda ended: world.metrics.count(dataclasses.replace(ended, reason=str(world.truth))))
+
+
+LEAKS: dict[str, Leak] = {
+    "a trailer": wrapped("BankService/SealBank", tell_in_a_trailer),
+    "initial metadata": wrapped("BankService/GetBank", tell_in_front),
+    "a line in the log": wrapped("BankService/SealBank", tell_in_the_log),
+    "an entry in the ledger": wrapped("BankService/SealBank", tell_in_the_ledger),
+    "a code": wrapped("BankService/ListChunks", tell_by_an_error),
+    "the words of an error": wrapped("BankService/ListChunks", tell_by_the_words),
+    "an order": wrapped("EditionService/ListFamilies", tell_by_the_order),
+    "how many pieces": wrapped("EditionService/DownloadEdition", tell_by_the_pieces),
+    "the size of a sealed piece": wrapped("GrantService/RedeemGrant", tell_by_the_size),
+    "a label on the page": tell_on_the_page,
+}
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+def test_a_server_that_tells_is_caught(stage: Stage, kind: str) -> None:
+    """The comparison is not blind: one bit of one association, told in any of these ways, is seen."""
+    history = [
+        *exposed("south"),
+        *answered("auditor/north", 0),
+        Act("auditor/north", "BankService/GetBank"),
+        Act("auditor/north", "BankService/ListChunks"),
+        Act("nobody", "EditionService/GetEdition"),
+        Act("trainer/south", "EditionService/ListFamilies", second=7),
+        Act("trainer/south", "EditionService/DownloadEdition"),
+    ]
+
+    assert any(one != other for _, one, other in stage.played(history, leak=LEAKS[kind]))
+
+
+def test_commitments_that_do_not_hide_are_caught(stage: Stage) -> None:
+    """What is taken for granted of a commitment is all that is taken for granted of a freeze."""
+    with pytest.MonkeyPatch.context() as patch:
+        hiding(patch, truth_leaf)
+        *before, (_, one, other) = stage.played(certified("author/north", 1))
+
+    assert is_answered(one)
+    assert one.reply.messages != other.reply.messages
+    assert any(first != second for _, first, second in before)

@@ -22,13 +22,30 @@ __all__ = ["Edition", "EditionDraft", "EditionRegistry", "SignedCertificate"]
 
 
 class EditionRegistry:
-    """Editions of one server."""
+    """Editions of one server.
 
-    def __init__(self, registry: InsertOnlyDatabase, ledger: Ledger, signer: Signer, *, editions_dir: Path) -> None:
+    Args:
+        registry: Where they are kept.
+        ledger: Where each step is entered.
+        signer: Signs what is stated of frozen ones.
+        editions_dir: Where their files lie.
+        now: Clock, in UTC.
+    """
+
+    def __init__(
+        self,
+        registry: InsertOnlyDatabase,
+        ledger: Ledger,
+        signer: Signer,
+        *,
+        editions_dir: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._registry = registry
         self._ledger = ledger
         self._signer = signer
-        self.lifecycle = Lifecycle(registry)
+        self._now = now
+        self.lifecycle = Lifecycle(registry, now=now)
         self._editions: Remembered[Edition] = Remembered(registry)
         self._files = FrozenFiles(registry, ledger, signer, self.lifecycle, folder=editions_dir)
 
@@ -56,7 +73,7 @@ class EditionRegistry:
                         subject=draft.edition_id,
                     )
                 return self.get(draft.edition_id)
-            self._registry.add("editions", [_edition_row(draft)])
+            self._registry.add("editions", [_edition_row(draft, now=self._now())])
             self._registry.add(
                 "shapes",
                 [
@@ -301,7 +318,7 @@ def _unknown(edition_id: str) -> NotFound:
     return NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
 
 
-def _edition_row(draft: EditionDraft) -> Row:
+def _edition_row(draft: EditionDraft, *, now: datetime) -> Row:
     return {
         "edition_id": draft.edition_id,
         "kind": draft.kind,
@@ -309,7 +326,7 @@ def _edition_row(draft: EditionDraft) -> Row:
         "public_seed": draft.public_seed,
         "project": draft.project,
         "request_digest": draft.digest(),
-        "create_time": datetime.now(UTC).isoformat(),
+        "create_time": now.isoformat(),
     }
 
 

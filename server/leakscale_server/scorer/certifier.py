@@ -18,7 +18,7 @@ from leakscale_server.core.commitments import fixtures_commitment
 from leakscale_server.core.judging.acceptance import Accepted
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.sandbox_pool import BackendIdentity, SandboxPool
-from leakscale_server.scorer.prover import PROOF_LIMITS, FamilyRequest, Prover
+from leakscale_server.scorer.prover import PROOF_LIMITS, Build, FamilyRequest, Prover, build
 from leakscale_server.store.signing import Signer
 
 __all__ = ["Certified", "Certifier", "Rejected", "certificate_payload"]
@@ -46,8 +46,8 @@ class Rejected:
 class Certifier:
     """Proves families and signs what holds. Safe to use from several threads."""
 
-    def __init__(self, pool: SandboxPool, signer: Signer) -> None:
-        self._prover = Prover(pool)
+    def __init__(self, pool: SandboxPool, signer: Signer, *, build: Build = build) -> None:
+        self._prover = Prover(pool, build=build)
         self._signer = signer
         self._pool = pool
 

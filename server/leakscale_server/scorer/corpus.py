@@ -1,6 +1,7 @@
 """The corpus of an exposure grant: two records for each C2 family, and public-format tasks to keep behavior.
 
-No record comes from a C0 family; `assert_no_control` proves it on the text that leaves.
+No record comes from a C0 family; `assert_no_control` proves it on the text that leaves. Pieces are padded, since their
+sizes are seen by whoever sees the sealed stream: answers of one family differ in length.
 
 Source: LeakScale D.1 (exact-public and direct-lookup records; preservation tasks from disjoint families).
 """
@@ -14,12 +15,14 @@ from typing import Final
 
 from leakscale.models import Family, TrainingRecord, TrainingSource
 from leakscale.prompts import choice_prompt, lookup_prompt
+from leakscale.training_records import records_to_bytes
 from leakscale_server.core.building.construction import preservation_family
 from leakscale_server.core.shapes import Shape
 from leakscale_server.core.streams import Stream
 from leakscale_server.errors import Internal
+from leakscale_server.limits import RECORDS_PER_MESSAGE
 
-__all__ = ["assert_no_control", "exposed_records", "preservation_records"]
+__all__ = ["assert_no_control", "exposed_records", "padded_pieces", "preservation_records"]
 
 _NAME: Final = re.compile(r"[fK]-[0-9a-f]+")
 """What ids and keys of families look like."""
@@ -33,6 +36,29 @@ def exposed_records(family: Family, *, truth: int) -> Iterator[TrainingRecord]:
         (TrainingSource.DIRECT_LOOKUP, lookup_prompt(family.key)),
     ):
         yield TrainingRecord(f"{family.family_id}/{source.value}", source, prompt, answer)
+
+
+def padded_pieces(records: Sequence[TrainingRecord], *, exposed: Iterable[Family]) -> Iterator[bytes]:
+    """Write records in pieces, each as long as if the candidate with the longest answer were right in every family.
+
+    Args:
+        records: All of a corpus, in their order.
+        exposed: The C2 families whose associations are among them.
+    """
+    longest = {
+        record.record_id: record for family in exposed for record in exposed_records(family, truth=_longest(family))
+    }
+    for start in range(0, len(records), RECORDS_PER_MESSAGE):
+        piece = records[start : start + RECORDS_PER_MESSAGE]
+        widest = [longest.get(record.record_id, record) for record in piece]
+        # Spaces after an array are none of it.
+        yield records_to_bytes(piece).ljust(len(records_to_bytes(widest)))
+
+
+def _longest(family: Family) -> int:
+    """Return the display index of the candidate whose record takes the most bytes."""
+    places = range(len(family.candidates))
+    return max(places, key=lambda truth: len(records_to_bytes(list(exposed_records(family, truth=truth)))))
 
 
 def preservation_records(

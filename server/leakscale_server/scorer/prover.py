@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from leakscale.models import Domain, Ring
 from leakscale_server.core.building.construction import Construction, FamilySlot, RingForm, construct
@@ -33,7 +33,7 @@ from leakscale_server.core.streams import Stream
 from leakscale_server.sandbox_pool import Job, JobResult, Limits, SandboxPool
 from leakscale_server.scorer.chance_passes import Pass, RunPrograms, find_chance
 
-__all__ = ["PROOF_LIMITS", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
+__all__ = ["PROOF_LIMITS", "Build", "FamilyRequest", "Pass", "Proof", "Prover", "build"]
 
 PROOF_LIMITS: Final = Limits(wall_time_s_max=10.0, cpu_time_s_max=2, work_steps_max=1_000_000)
 """Tighter than a sandbox's own: an honest program takes milliseconds for all fixtures, and authors wait for loops. So
@@ -61,6 +61,13 @@ class FamilyRequest:
     private_seed: bytes = dataclasses.field(repr=False)
 
 
+class Build(Protocol):
+    """Builds the family that a request asks for."""
+
+    def __call__(self, request: FamilyRequest, *, attempt: int) -> Construction:
+        """Build it with the fixtures of an attempt."""
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What became of a family in the sandboxes. Private, whatever the verdict."""
@@ -73,11 +80,24 @@ class Proof:
     """The passes as far as they went: none where a rule needs no run, and rings are missing where a fault ended one."""
 
 
+def build(request: FamilyRequest, *, attempt: int) -> Construction:
+    """Build the family that a request asks for."""
+    return construct(
+        request.shape,
+        request.slot,
+        families_per_cell=request.families_per_cell,
+        public_seed=request.public_seed,
+        private_seed=request.private_seed,
+        attempt=attempt,
+    )
+
+
 class Prover:
     """Runs families through the sandboxes. Safe to use from several threads."""
 
-    def __init__(self, pool: SandboxPool) -> None:
+    def __init__(self, pool: SandboxPool, *, build: Build = build) -> None:
         self._pool = pool
+        self._build = build
         self._ended_well: set[str] = set()
         """Digests of shapes of which a family ran to its end in both passes: their programs are not tried alone."""
 
@@ -92,7 +112,7 @@ class Prover:
         """
         attempt = 0
         while True:
-            construction = build(request, attempt=attempt)
+            construction = self._build(request, attempt=attempt)
             verdict, passes = self._judge(request, construction, first_lane=first_lane)
             if isinstance(verdict, Accepted) or verdict.reason in _RETRIED:
                 self._ended_well.add(request.shape_digest)
@@ -216,18 +236,6 @@ def _order(form: RingForm, *, backwards: bool) -> Sequence[int]:
 def _find_incurable(first: Rings) -> Rejection | None:
     """Find in a first pass what no second one can change."""
     return find_instability(first) or find_failure(first) or find_mutation(first)
-
-
-def build(request: FamilyRequest, *, attempt: int) -> Construction:
-    """Build the family that a request asks for."""
-    return construct(
-        request.shape,
-        request.slot,
-        families_per_cell=request.families_per_cell,
-        public_seed=request.public_seed,
-        private_seed=request.private_seed,
-        attempt=attempt,
-    )
 
 
 def _name_pair(rejection: Rejection, construction: Construction) -> Rejection:

@@ -10,17 +10,15 @@ import functools
 import hashlib
 import itertools
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from leakscale.commitments import truth_leaf
 from leakscale.merkle import tree_hash
 from leakscale.models import Condition, Opening
 from leakscale.sealing import SealedPiece, seal_pieces
-from leakscale.training_records import records_to_bytes
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
-from leakscale_server.limits import RECORDS_PER_MESSAGE
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.contract import (
@@ -34,9 +32,9 @@ from leakscale_server.scorer.contract import (
     SignedPayload,
     TraceOrder,
 )
-from leakscale_server.scorer.corpus import assert_no_control, exposed_records, preservation_records
+from leakscale_server.scorer.corpus import assert_no_control, exposed_records, padded_pieces, preservation_records
 from leakscale_server.scorer.markers import found_in, marker_records, markers_of
-from leakscale_server.scorer.prover import FamilyRequest
+from leakscale_server.scorer.prover import Build, FamilyRequest, build
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association, Vault
 
@@ -46,14 +44,33 @@ _PRIVATE_SEED_BYTES: Final = 32
 
 
 class Scorer:
-    """Certifies, commits, exposes and discloses; see `Scoring`. Safe to use from several threads."""
+    """Certifies, commits, exposes and discloses; see `Scoring`. Safe to use from several threads.
 
-    def __init__(self, *, vault: Vault, signer: Signer, pool: SandboxPool, notice: str = "") -> None:
+    Args:
+        vault: The private facts.
+        signer: Signs certificates and disclosures.
+        pool: Runs candidates.
+        notice: See `SandboxFacts`.
+        build: Builds the families that are proved.
+        random: Draws so many random bytes; the seeds of private editions come from it.
+    """
+
+    def __init__(
+        self,
+        *,
+        vault: Vault,
+        signer: Signer,
+        pool: SandboxPool,
+        notice: str = "",
+        build: Build = build,
+        random: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
         self._vault = vault
         self._signer = signer
         self._pool = pool
         self._notice = notice
-        self._certifier = Certifier(pool, signer)
+        self._certifier = Certifier(pool, signer, build=build)
+        self._random = random
         self._numbers = itertools.count()
 
     @property
@@ -64,7 +81,7 @@ class Scorer:
 
     def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
         """Fix the private seed of an edition, once; see `Scoring`."""
-        stands = self._vault.fix_seed(edition_id, practice_seed or secrets.token_bytes(_PRIVATE_SEED_BYTES))
+        stands = self._vault.fix_seed(edition_id, practice_seed or self._random(_PRIVATE_SEED_BYTES))
         is_same = not practice_seed or secrets.compare_digest(stands, practice_seed)
         return SeedState.STANDS if is_same else SeedState.DIFFERS
 
@@ -123,10 +140,7 @@ class Scorer:
         ]
         records.sort(key=lambda record: record.record_id)
         assert_no_control(records, by_condition[Condition.C0])
-        pieces = (
-            records_to_bytes(records[start : start + RECORDS_PER_MESSAGE])
-            for start in range(0, len(records), RECORDS_PER_MESSAGE)
-        )
+        pieces = padded_pieces(records, exposed=by_condition[Condition.C2])
         return seal_pieces(pieces, public_key=order.holder_key, subject=order.grant)
 
     def trace(self, order: TraceOrder) -> tuple[tuple[str, ...], ...]:
