@@ -43,7 +43,7 @@ class CellTotal:
     draw_count: int
     """Draws over all families of the cell."""
     correct_count: int
-    """Draws whose artifact passes every hidden fixture."""
+    """Draws whose artifact passes every hidden fixture; to the nearest multiple of the disclosure's `count_step`."""
     valid_count: int
     """Draws whose answer is one of the four exact strings."""
 
@@ -173,6 +173,8 @@ class Disclosure:
     """None where the edition has one domain."""
     is_rounded: bool = False
     """Whether ends of intervals are rounded outwards, as those of a private edition are."""
+    count_step: int = 1
+    """What correct counts are rounded to multiples of: the draws of a family on a private edition, 1 where exact."""
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -206,6 +208,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             cohorts=tuple(_cohort(cohort) for cohort in fields.get("cohorts", ())),
             crossed=_crossed(fields.get("crossed")),
             is_rounded=fields.get("intervals") == "rounded_outwards",
+            count_step=int(fields.get("count_step", 1)),
         )
     except (ValueError, TypeError, KeyError) as error:
         raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error

@@ -15,11 +15,12 @@ from leakscale.cli.entry import run
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.report import DISCLOSURE_FILE
 from leakscale.results import disclosure_from_payload, disclosure_to_json
+from leakscale.totals import round_count
 
 EFFECT = {"value": 0.25, "low": 0.2, "high": 0.3, "state": "estimated"}
 
 
-def released(folder: Path, *, kind: str = "practice", wrong_by: int = 0, **more: Any) -> Path:
+def released(folder: Path, *, kind: str = "practice", wrong_by: int = 0, count_step: int = 1, **more: Any) -> Path:
     """Write the released numbers of model `alpha` of the small experiment."""
     families = a_small_experiment().families
     totals = [
@@ -29,7 +30,10 @@ def released(folder: Path, *, kind: str = "practice", wrong_by: int = 0, **more:
             "state": state.value,
             "family_count": 64,
             "draw_count": 512,
-            "correct_count": int(getattr(families["alpha", domain, Ring.R0, condition], state.value).sum()) + wrong_by,
+            "correct_count": wrong_by
+            + round_count(
+                int(getattr(families["alpha", domain, Ring.R0, condition], state.value).sum()), step=count_step
+            ),
             "valid_count": 512,
         }
         for domain in Domain
@@ -51,6 +55,7 @@ def released(folder: Path, *, kind: str = "practice", wrong_by: int = 0, **more:
         "confidence": 0.95,
         "resample_count": 500,
         "bootstrap_seed": "7",
+        "count_step": count_step,
         **more,
     }
     disclosure = disclosure_from_payload(a_payload(body), signature=b"s" * 64, public_key=b"k" * 32)
@@ -107,16 +112,20 @@ def test_results_of_another_study_are_refused(tmp_path: Path, capsys: pytest.Cap
     assert "give the results of this study" in capsys.readouterr().err
 
 
-def test_totals_released_in_steps_may_be_off_by_less_than_one(
+def test_totals_released_in_steps_are_those_of_results_to_the_nearest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A private edition tells whole families; its openings tell draws."""
-    released(tmp_path, kind="private", wrong_by=3, count_step=8)
+    """A private edition tells whole families; its openings tell draws. A whole family off is another study."""
+    released(tmp_path, kind="private", count_step=8)
     write_results(a_small_experiment().table, tmp_path / "analysis" / "results.parquet")
 
     found = analyzed(capsys, str(tmp_path), "--retired")
 
     assert found["analysis"]["tables"]["shapes-sql"]["withheld"] is None
+    other = released(tmp_path / "other", kind="private", count_step=8, wrong_by=8)
+    write_results(a_small_experiment().table, other / "analysis" / "results.parquet")
+    assert run(["analyze", str(other), "--retired"]) != 0
+    assert "to the nearest 8; give the results of this study" in capsys.readouterr().err
 
 
 def test_one_table_is_printed_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

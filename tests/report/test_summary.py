@@ -24,6 +24,7 @@ from leakscale.report import (
     render_summary_table,
     summary_text,
 )
+from leakscale.report.words import rounding_note, scope
 from leakscale.results import (
     CohortNumbers,
     Disclosure,
@@ -87,6 +88,25 @@ def test_plain_table_fits_80_columns_and_holds_every_total() -> None:
     assert text.count("22222/32768") == 4
     assert text.count("-12.39 (-22.34 to -10.01)") == 9
     assert text.isascii()
+
+
+def test_rounded_totals_are_told_as_such_with_what_that_moves() -> None:
+    """Whoever reads 11,104 of 16,384 must not take it for an exact count, nor fear that it hides much."""
+    exact = a_disclosure()
+    rounded = dataclasses.replace(
+        exact,
+        count_step=32,
+        totals=tuple(dataclasses.replace(total, correct_count=11_104) for total in exact.totals),
+    )
+
+    text = summary_text(rounded)
+
+    assert "whole families, to the nearest 32" in text
+    assert "off by at most 0.4 points" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert ("Whole families", rounding_note(rounded)) in scope(rounded)
+    assert "whole families, to" not in summary_text(exact)
+    assert "Whole families" not in dict(scope(exact))
 
 
 def test_rich_table_fits_80_columns() -> None:

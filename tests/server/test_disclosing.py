@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ import pytest
 from leakscale.client import Client
 from leakscale.models import BankPhase, Cohort, Condition, Domain, ModelState, Ring
 from leakscale.results import CellTotal
-from leakscale.statements import Predicate, predicate_of
+from leakscale.statements import Predicate, predicate_of, statement
+from leakscale.totals import round_count
+from leakscale.verify.disclosed_values import require_consistent
 from leakscale_server.core.disclosure.assurance import assurance_level
 from leakscale_server.core.disclosure.atoms import Cohort as PlanCohort
 from leakscale_server.core.disclosure.grids import BOUNDS, OFFSETS
@@ -85,10 +88,14 @@ def _choices(draw: random.Random, families: tuple[FamilyCell, ...], domain: Doma
 
 
 def numbers_of(experiment: SealedExperiment) -> dict[str, Any]:
+    return predicate_of(payload_of(experiment), Predicate.DISCLOSURE)
+
+
+def payload_of(experiment: SealedExperiment) -> bytes:
     associations = {
         each.family_id: Association("K", each.condition, 0, b"n", 8, (8, 0, 0, 0), 0) for each in experiment.families
     }
-    return predicate_of(analyze(experiment, associations=associations), Predicate.DISCLOSURE)
+    return analyze(experiment, associations=associations)
 
 
 def every_estimate(numbers: dict[str, Any]) -> list[dict[str, Any]]:
@@ -98,6 +105,58 @@ def every_estimate(numbers: dict[str, Any]) -> list[dict[str, Any]]:
     estimates = [each for effect in effects for name, each in effect.items() if name != "domain"]
     crossed = [part["crossed"] for part in parts if "crossed" in part]
     return estimates + [each[name] for each in crossed for name in ("mean", "difference")]
+
+
+def every_total(numbers: dict[str, Any]) -> list[int]:
+    parts = [numbers, *numbers["cohorts"]]
+    parts += [ring for part in parts for ring in part.get("transfers", ())]
+    return [total["correct_count"] for part in parts for total in part["totals"]]
+
+
+@pytest.mark.parametrize("kind", ["private", "practice"])
+def test_every_value_that_is_told_follows_from_the_totals(kind: str) -> None:
+    """So an estimate cannot say what a rounded total does not; on a practice edition it is the estimator's own."""
+    experiment = a_sealed_experiment(kind=kind, rings=(Ring.R0, Ring.R1))
+    payload = payload_of(experiment)
+
+    require_consistent(payload)
+
+    numbers = predicate_of(payload, Predicate.DISCLOSURE)
+    numbers["effects"][1]["c0_drift"]["value"] += 1e-6
+    with pytest.raises(ValueError, match="python: change of C0 is"):
+        require_consistent(statement(Predicate.DISCLOSURE, subject="e", digest=b"d", predicate=numbers))
+
+
+def test_draws_below_half_a_family_show_in_no_total_and_no_estimate() -> None:
+    """Two answers more or less in a bank are what draws used as weights would code with."""
+    experiment = a_sealed_experiment(kind="private", rings=(Ring.R0, Ring.R1))
+    moved = [_moved_within_rounding(experiment, bank) for bank in experiment.banks]
+    before = numbers_of(experiment)
+    after = numbers_of(SealedExperiment(experiment.head, experiment.families, tuple(moved)))
+
+    assert any(one.choices != two.choices for one, two in zip(experiment.banks, moved, strict=True))
+    assert every_total(after) == every_total(before)
+    assert [each["value"] for each in every_estimate(after)] == [each["value"] for each in every_estimate(before)]
+    assert _shares(after) == _shares(before)
+
+
+def _moved_within_rounding(experiment: SealedExperiment, bank: SealedBank) -> SealedBank:
+    """Turn one draw of a family around, if no total that has the family is rounded to another multiple for it."""
+    totals = every_total(numbers_of(experiment))
+    for place in range(len(bank.choices)):
+        turned = bytes([255 if bank.choices[place] == 0 else 0])
+        choices = bank.choices[:place] + turned + bank.choices[place + 1 :]
+        moved = dataclasses.replace(bank, choices=choices)
+        banks = tuple(moved if each is bank else each for each in experiment.banks)
+        if every_total(numbers_of(SealedExperiment(experiment.head, experiment.families, banks))) == totals:
+            return moved
+    return bank
+
+
+def _shares(numbers: dict[str, Any]) -> list[tuple[float | None, str | None, str | None]]:
+    parts = [numbers, *numbers["cohorts"]]
+    shares = [share for part in parts for ring in part["transfers"] for share in ring["shares"]]
+    return [(share["share"], share["withheld"], share["reason"]) for share in shares]
 
 
 def test_a_cohort_has_the_totals_of_its_own_families() -> None:
@@ -135,18 +194,22 @@ def test_two_domains_are_crossed_and_one_is_not() -> None:
 
 
 @pytest.mark.parametrize("rings", [(Ring.R0,), (Ring.R0, Ring.R1)], ids=str)
-def test_a_private_edition_tells_intervals_on_a_grid_and_estimates_exactly(rings: tuple[Ring, ...]) -> None:
-    """The ends are what the budget counted; the estimate follows from totals that are told anyway."""
+def test_a_private_edition_tells_whole_families_and_intervals_on_a_grid(rings: tuple[Ring, ...]) -> None:
+    """Ends are what the budget counted, hold the exact interval, and the estimate follows from totals that are told."""
     experiment = a_sealed_experiment(kind="private", rings=rings)
     private = numbers_of(experiment)
     practice = numbers_of(a_sealed_experiment(kind="practice", rings=rings))
 
     assert (private["intervals"], practice["intervals"]) == ("rounded_outwards", "exact")
+    assert (private["count_step"], practice["count_step"]) == (DRAWS, 1)
+    totals = list(zip(every_total(private), every_total(practice), strict=True))
+    assert [told for told, _ in totals] == [round_count(exact, step=DRAWS) for _, exact in totals]
+    assert any(told != exact for told, exact in totals)
     pairs = list(zip(every_estimate(private), every_estimate(practice), strict=True))
     assert len(pairs) == 8 * 4 * len(rings) + 2 * 2
     for rounded, exact in pairs:
-        assert rounded["value"] == exact["value"]
-        assert rounded["low"] <= exact["low"] <= exact["high"] <= rounded["high"]
+        assert rounded["low"] <= min(exact["low"], rounded["value"])
+        assert rounded["high"] >= max(exact["high"], rounded["value"])
         for end in (rounded["low"], rounded["high"]):
             assert min(abs(abs(end - rounded["value"]) - offset) for offset in OFFSETS) < 1e-12
     assert any(rounded["low"] < exact["low"] for rounded, exact in pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from leakscale.stats import (
     ParameterError,
     RatioShape,
     SeedRequiredError,
+    ToldEffects,
     UnsupportedMethodError,
     Withheld,
     difference_in_differences,
@@ -60,6 +62,29 @@ def test_share_is_the_ratio_of_the_effects() -> None:
     assert (result.public, result.fresh) == (0.5, 0.25)
     assert result.share == 0.5
     assert result.method == "fieller"
+
+
+def test_told_effects_are_divided_and_judged_by_instead_of_the_exact_ones() -> None:
+    """A server that may not tell exact effects must not tell them by their ratio, its set, or a rule's words either."""
+    public, fresh = a_study(seed=3)
+    exact = Fraction(public.effect.estimate), Fraction(fresh.effect.estimate)
+    told = ToldEffects(Fraction(1, 2), Fraction(1, 4), censored=(False, True))
+
+    result = transfer_share(public, fresh, told=told)
+
+    assert (result.share, result.public, result.fresh) == (0.5, 0.5, 0.25)
+    assert result.is_fresh_censored
+    assert result.bounds is not None
+    assert result.bounds.contains(0.5)
+    assert transfer_share(public, fresh, told=ToldEffects(*exact, censored=(False, False))).bounds == (
+        transfer_share(public, fresh).bounds
+    )
+    withheld = transfer_share(public, fresh, told=ToldEffects(Fraction(1, 50), Fraction(0), censored=(False, False)))
+    assert withheld.reason == (
+        "the public effect of +2.0 points is below the floor of +5.0; nothing was planted that could transfer"
+    )
+    with pytest.raises(UnsupportedMethodError, match="fieller"):
+        transfer_share(public, fresh, method="percentile", seed=1, told=told)
 
 
 def test_fieller_uses_the_variances_and_the_covariance_of_the_parents() -> None:

@@ -71,7 +71,7 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
             pooled, "As released, for one model. Pooled: all families of all domains; the mean: domains weigh the same."
         ),
         heads.SIZES.filled(_sizes(disclosure.totals)),
-        heads.INTEGER_TOTALS.filled(_totals(disclosure.totals, model)),
+        heads.INTEGER_TOTALS.filled(_totals(disclosure.totals, model), _rounded_to(disclosure)),
         heads.COMPLETION.filled(_completion(disclosure.totals, model)),
         heads.TRAJECTORIES.filled(_trajectories(disclosure.totals)),
         *(head.withheld(reason) for head in by_family),
@@ -85,12 +85,12 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
 def require_same_totals(analysis: Analysis, disclosure: Disclosure, numbers: Mapping[str, Any]) -> None:
     """Check that results by family add up to the released totals.
 
-    Totals of a private edition are released in steps; they may be off by less than one.
+    Totals of a private edition are released to the nearest of their steps; they may be off by half of one.
 
     Raises:
         IntegrityError: If a total differs, or the results lack its cell; the message names it.
     """
-    model, step = model_name(disclosure, numbers), int(numbers.get("count_step") or 1)
+    model = model_name(disclosure, numbers)
     found = {
         (row.domain, row.condition, row.state): row
         for row in analysis.table(heads.INTEGER_TOTALS.name).rows
@@ -101,11 +101,20 @@ def require_same_totals(analysis: Analysis, disclosure: Disclosure, numbers: Map
         cell = f"{model}, {total.domain}, {total.condition}, {total.state}"
         if row is None:
             raise IntegrityError(f"results have no cell {cell}, which was released; give the results of this study")
-        if row.draws != total.draw_count or abs(row.correct - total.correct_count) >= step:
+        if row.draws != total.draw_count or 2 * abs(row.correct - total.correct_count) > disclosure.count_step:
             raise IntegrityError(
                 f"results of {cell} have {row.correct} of {row.draws} draws right, released are {total.correct_count} "
-                f"of {total.draw_count}; give the results of this study"
+                f"of {total.draw_count}{_to_the_nearest(disclosure)}; give the results of this study"
             )
+
+
+def _rounded_to(disclosure: Disclosure) -> str:
+    step = disclosure.count_step
+    return f"Correct draws are told in whole families, to the nearest {step}." if step > 1 else ""
+
+
+def _to_the_nearest(disclosure: Disclosure) -> str:
+    return f" to the nearest {disclosure.count_step}" if disclosure.count_step > 1 else ""
 
 
 def _effects(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from leakscale.report.cohorts import CohortRow, cohort_rows
 from leakscale.report.transfer import TransferRow, transfer_rows
 from leakscale.report.view import Arm, Block, Count, blocks
-from leakscale.report.words import drift_note, finding, interval, percent, points, validity_note
+from leakscale.report.words import drift_note, finding, interval, percent, points, rounding_note, validity_note
 from leakscale.results import Disclosure, Estimate
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["render_summary_table", "summary_text"]
 
+_NOTES = (validity_note, rounding_note, drift_note)
 _ARM_NAMES = {"C0": "C0 control", "C2": "C2 exposed"}
 
 
@@ -40,7 +41,7 @@ def render_summary_table(disclosure: Disclosure) -> RenderableType:
             cells = [f"{accuracy} [dim]{count}[/]" for accuracy, count in map(_accuracy, (arm.base, arm.adapted))]
             table.add_row(f"  [{style}]{_arm_name(arm)}[/]", *cells, _change(arm.change))
         table.add_row("  effect", "", "", f"[bold]{_change(block.effect)}[/]", end_section=True)
-    notes = (validity_note(disclosure), drift_note(disclosure))
+    notes = (each(disclosure) for each in _NOTES)
     table.caption, table.caption_justify = "\n".join(filter(None, notes)), "left"
     tables = [table, *_rich_transfers(transfer_rows(disclosure)), *_rich_cohorts(cohort_rows(disclosure))]
     return table if len(tables) == 1 else Group(*tables)
@@ -89,7 +90,7 @@ def summary_text(disclosure: Disclosure) -> str:
     sentence = finding(disclosure)
     if len(sentence) > 80:
         sentence = sentence.replace(" (", "\n(")
-    notes = (textwrap.wrap(note(disclosure), 80) for note in (validity_note, drift_note))
+    notes = (textwrap.wrap(note(disclosure), 80) for note in _NOTES)
     table = [lines[0].rstrip(), rule, *(line.rstrip() for line in lines[1:])]
     forms = _transfer_lines(transfer_rows(disclosure))
     cohorts = _cohort_lines(cohort_rows(disclosure))

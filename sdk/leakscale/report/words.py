@@ -7,6 +7,7 @@ from typing import Final
 
 from leakscale.report.view import domain_name
 from leakscale.results import Disclosure, Estimate
+from leakscale.totals import ToldTotals
 
 __all__ = [
     "ASSURANCE",
@@ -16,6 +17,7 @@ __all__ = [
     "interval",
     "percent",
     "points",
+    "rounding_note",
     "scope",
     "validity_note",
     "verdict",
@@ -117,14 +119,28 @@ def validity_note(disclosure: Disclosure) -> str:
     return f"{sentence}; the others count as wrong: {', '.join(short)}" if short else sentence
 
 
+def rounding_note(disclosure: Disclosure) -> str:
+    """Say what is rounded and how far that may move the pooled effect; empty where nothing is."""
+    if disclosure.count_step == 1:
+        return ""
+    effect = ToldTotals.of(disclosure.totals, count_step=disclosure.count_step).effect(None)
+    return (
+        f"Correct draws are told in whole families, to the nearest {disclosure.count_step}, and every other number "
+        f"follows from these. The effect over all is off by at most {percent(float(effect.error_max))} points for it, "
+        "which its interval allows for."
+    )
+
+
 def scope(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
     """Say what the number speaks about, as (what, explanation) pairs."""
     method = (
         f"The {100 * disclosure.confidence:g} % interval comes from {disclosure.resample_count:,} resamples of whole"
         " families, control and exposed families apart. It speaks about other families filled into the same shapes."
     )
+    rounding = rounding_note(disclosure)
     return (
         ("Families", method),
+        *([("Whole families", rounding)] if rounding else []),
         ("One training run", "There is one adapter; how much another training seed would differ is not included."),
         ("These shapes", "The shapes were written by hand. They are no sample of all programs that people write."),
         (

@@ -83,7 +83,7 @@ from leakscale.stats.transfer.seed_contrast import SeedContrast, seed_contrast
 from leakscale.stats.transfer.seed_replication import SeedReplication, SeedSpread, seed_replication
 from leakscale.stats.transfer.selection import SelectedGain, selected_gain
 from leakscale.stats.transfer.shares import TransferShare, Withheld
-from leakscale.stats.transfer.transfer_share import transfer_share
+from leakscale.stats.transfer.transfer_share import ToldEffects, transfer_share
 from leakscale.stats.transfer.visible_gap import VisibleGap, gap_movement, visible_gap
 
 __all__ = [
@@ -160,6 +160,7 @@ __all__ = [
     "Stratum",
     "TestResult",
     "TestState",
+    "ToldEffects",
     "TransferShare",
     "UnderpoweredGateError",
     "UnsupportedMethodError",

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leakscale.envelopes import Opened, open_envelope
+from leakscale.envelopes import Opened, open_envelope, statement_in
 from leakscale.statements import Predicate
 from leakscale.verify.checks import Checks
 from leakscale.verify.directory import ServerDirectory
+from leakscale.verify.disclosed_values import require_consistent
 from leakscale.verify.ledger import Facts
 
 __all__ = ["check_disclosure"]
@@ -30,6 +31,8 @@ def check_disclosure(
             raise ValueError(f"its SHA-256 is {digest}, the ledger says {entry['envelope']}")
         with checks.claim(name, "plan, edition and answers are the logged ones"):
             _require_logged(opened, experiment, ledger)
+        with checks.claim(name, "totals are rounded as it says, and every value follows from them"):
+            require_consistent(statement_in(content, public_key=public_key).payload)
 
 
 def _require_logged(opened: Opened, experiment: str, ledger: Iterable[Facts]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,7 @@ def share_of(
     method: str,
     floor: float,
     levels: Sequence[float],
+    estimates: tuple[Fraction, Fraction] | None = None,
 ) -> TransferShare:
     """Divide one contrast by another, unless a rule withholds the result.
 
@@ -105,14 +107,15 @@ def share_of(
         method: One of `TRANSFER_METHODS`.
         floor: Least denominator that counts as planted.
         levels: Shares for which resamples above are counted.
+        estimates: Denominator and numerator to go by, where no resamples are drawn; by default the exact ones.
 
     Raises:
         ParameterError: If a level is no finite number.
     """
     levels = [parameters.number(each, "a level") for each in levels]
-    effect, transferred = contrasts.estimate(public), contrasts.estimate(fresh)
+    effect, transferred = estimates or (contrasts.estimate(public), contrasts.estimate(fresh))
     why = _why_withheld(contrasts, public, float(effect), is_censored=censored[0], floor=floor)
-    bounds, above = (None, None) if why else _bounds(contrasts, public, fresh, levels)
+    bounds, above = (None, None) if why else _bounds(contrasts, public, fresh, (effect, transferred), levels)
     return TransferShare(
         share=None if why else float(transferred / effect),
         bounds=bounds,
@@ -151,12 +154,16 @@ def _why_withheld(
 
 
 def _bounds(
-    contrasts: Contrasts, public: Weights, fresh: Weights, levels: Sequence[float]
+    contrasts: Contrasts,
+    public: Weights,
+    fresh: Weights,
+    estimates: tuple[Fraction, Fraction],
+    levels: Sequence[float],
 ) -> tuple[RatioSet, dict[float, int] | None]:
     if contrasts.drawn is None:
         ratios = fieller(
-            float(contrasts.estimate(fresh)),
-            float(contrasts.estimate(public)),
+            float(estimates[1]),
+            float(estimates[0]),
             numerator_variance=contrasts.covariance(fresh, fresh),
             denominator_variance=contrasts.covariance(public, public),
             covariance=contrasts.covariance(fresh, public),

@@ -8,6 +8,7 @@ Source: CleanScore 7.11 to 7.14; METHODS 9.3 and 13.7.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from leakscale.stats import parameters
@@ -17,13 +18,26 @@ from leakscale.stats.exposure.did import DidResult
 from leakscale.stats.exposure.joint import joint_changes
 from leakscale.stats.transfer.shares import TransferShare, share_of
 
-__all__ = ["FRESH", "PUBLIC", "TRANSFER_METHODS", "paired_contrasts", "transfer_share"]
+__all__ = ["FRESH", "PUBLIC", "TRANSFER_METHODS", "ToldEffects", "paired_contrasts", "transfer_share"]
 
 TRANSFER_METHODS = ("fieller", "percentile")
 
 PUBLIC: Weights = ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(0)))
 """The exposure effect on the public form, where each of C0 and C2 is a block of public and fresh changes."""
 FRESH: Weights = ((Fraction(0), Fraction(-1)), (Fraction(0), Fraction(1)))
+
+
+@dataclass(frozen=True, slots=True)
+class ToldEffects:
+    """Two effects to go by where the exact ones may not be told, as those of rounded totals.
+
+    Only how the families spread is taken from the data then, so they should be off by far less than that.
+    """
+
+    public: Fraction
+    fresh: Fraction
+    censored: tuple[bool, bool]
+    """Whether the exposed parents reach the ceiling on the public and on the fresh forms."""
 
 
 def transfer_share(
@@ -37,6 +51,7 @@ def transfer_share(
     n_resamples: int = 10_000,
     seed: parameters.Seed | None = None,
     levels: Sequence[float] = (0.25, 0.5),
+    told: ToldEffects | None = None,
 ) -> TransferShare:
     """Estimate the transferred share, or withhold it.
 
@@ -51,10 +66,12 @@ def transfer_share(
         n_resamples: Resamples of the percentile method.
         seed: Seeds the percentile method. A parent is drawn with all its forms and both states.
         levels: Shares for which the percentile method counts the resamples above.
+        told: For the Fieller method, what to divide and to judge by instead of the exact effects.
 
     Raises:
         PairingError: If the results are of different parents.
         ParameterError: If floor, ceiling or a level is no finite number in its range.
+        UnsupportedMethodError: If `told` is given with the percentile method, which resamples the exact effects.
         ParameterError, SeedRequiredError, UnsupportedMethodError: As for `difference_in_differences`.
 
     A failed manipulation, a censored public form and parents that all changed alike are no errors: `withheld` says so.
@@ -63,6 +80,8 @@ def transfer_share(
     there.
     """
     floor, ceiling = parameters.number(floor, "floor", -2, 2), parameters.share(ceiling, "ceiling")
+    if told is not None and method != "fieller":
+        raise UnsupportedMethodError(f"told effects go with method='fieller', not {method!r}")
     contrasts = paired_contrasts(
         public, fresh, method=_drawing(method), n_resamples=n_resamples, seed=seed, alpha=alpha
     )
@@ -70,11 +89,16 @@ def transfer_share(
         contrasts,
         public=PUBLIC,
         fresh=FRESH,
-        censored=(public.c2.adapted_accuracy >= ceiling, fresh.c2.adapted_accuracy >= ceiling),
+        censored=told.censored if told else (_is_at(ceiling, public), _is_at(ceiling, fresh)),
         method=method,
         floor=floor,
         levels=levels,
+        estimates=(told.public, told.fresh) if told else None,
     )
+
+
+def _is_at(ceiling: float, result: DidResult) -> bool:
+    return result.c2.adapted_accuracy >= ceiling
 
 
 def paired_contrasts(

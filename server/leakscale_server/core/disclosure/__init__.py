@@ -3,7 +3,8 @@
 An edition is cut into frozen *atoms* (domain x shape x condition). A disclosed number is over a *cell*: atoms of one
 domain and condition. Three rules bind it, each in a module that decides and stores nothing: no set of families that
 disclosed cells cut out is small (`cells`), every atom has a budget in releases and in bits (`budget`, by the table in
-`policy`), and an interval takes few values (`rounding`), so that its bits can be counted (`cost`).
+`policy`), and totals (`leakscale.totals`) and intervals (`rounding`) take few values, so that their bits can be counted
+(`cost`).
 
 Does not guard an edition whose author can rebuild the truth: on a practice edition none of it applies.
 """

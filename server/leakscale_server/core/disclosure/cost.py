@@ -1,5 +1,7 @@
 """What a plan's numbers say at most, atom by atom: releases, and log2 of how many values each number can take.
 
+A total is told in whole families, however many draws each has, so it takes one value more than there are families.
+
 Source: what a number that takes m values says of anything is at most log2(m) bits, whoever chose the answers that it is
 counted over; what follows from numbers that are charged already (accuracies, estimates) is free.
 """
@@ -42,7 +44,7 @@ def millibits(value_count: int) -> int:
 
 
 def cost_of(
-    cohorts: Sequence[Cohort], atoms: Sequence[Atom], *, families_per_atom: int, draw_count: int, ring_count: int
+    cohorts: Sequence[Cohort], atoms: Sequence[Atom], *, families_per_atom: int, ring_count: int
 ) -> Mapping[Atom, Cost]:
     """Return what a plan charges to each atom that its cohorts have.
 
@@ -50,7 +52,6 @@ def cost_of(
         cohorts: All that the plan has numbers over.
         atoms: Of the edition.
         families_per_atom: Families of one shape and condition.
-        draw_count: Draws a family and model state.
         ring_count: Rings asked; every one but the first also has a share of the first one's effect.
     """
     costs: dict[Atom, Cost] = {}
@@ -63,7 +64,7 @@ def cost_of(
         around += _ENDS_CROSSED * millibits(OFFSET_COUNT) if effect_count > 1 else 0
         for cell in cells:
             release_count = ring_count * len(ModelState)
-            totals = release_count * millibits(len(cell) * families_per_atom * draw_count + 1)
+            totals = release_count * millibits(len(cell) * families_per_atom + 1)
             for atom in cell:
                 costs[atom] = costs.get(atom, Cost()) + Cost(release_count, totals + around)
     return costs

@@ -2,11 +2,10 @@
 
 A *release* is one disclosed total: of one cell, asked in one ring of one model state; a comparison of a base and an
 adapted model in one ring makes two of each cell. Against exact totals over 16 families a patient attacker has every key
-after 8 releases; over 512, after 4, one in forty. Bits bound what one release may carry: who uses draws as weights asks
-more of one total, and pays for it.
+after 8 releases; over 512, after 4, one in forty. Bits bound what goes with the releases: intervals, further rings.
 
-The bits let four comparisons of 32 draws through over 512 families and more (two over 128), with their intervals; at
-1,024 draws one less.
+A total is told in whole families, so that draws used as weights add nothing to it. The bits let four comparisons
+through over 512 families and more (two over 128), with their intervals, up to 4,096 families.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Tier:
 
 
 TIERS: Final = (
-    Tier(512, project=Allowance(8, 552_000), edition=Allowance(16, 1_104_000)),
-    Tier(128, project=Allowance(4, 264_000), edition=Allowance(4, 264_000)),
-    Tier(64, project=Allowance(2, 128_000), edition=Allowance(2, 128_000), needs_opt_in=True),
+    Tier(512, project=Allowance(8, 512_000), edition=Allowance(16, 1_024_000)),
+    Tier(128, project=Allowance(4, 244_000), edition=Allowance(4, 244_000)),
+    Tier(64, project=Allowance(2, 118_000), edition=Allowance(2, 118_000), needs_opt_in=True),
 )
 """Largest first. Below the last one nothing is disclosed before the edition is retired."""
 

@@ -2,7 +2,10 @@
 
 An interval depends on how the families spread, so its ends say more than the totals do; at full precision as much as
 another total. On the grid each takes one of `OFFSET_COUNT` (`BOUND_COUNT`) values. An interval only widens, either side
-by at most a tenth (or to 0.4 points), so whatever it covered it covers still.
+by at most a tenth (or to 0.4 points) and by what its estimate may be off, so whatever it covered it covers still.
+
+Source: rounding of totals (`leakscale.totals`) hides parts of a family; ends are therefore measured from the estimate
+before it was rounded and set off from the one that is told, so that they do not say what was rounded away.
 """
 
 from __future__ import annotations
@@ -15,15 +18,22 @@ from leakscale_server.core.disclosure.grids import BOUND_COUNT, BOUNDS, OFFSET_C
 __all__ = ["round_bounds", "round_ends"]
 
 
-def round_ends(estimate: float, *, low: float, high: float) -> tuple[float, float]:
-    """Move both ends of an interval away from its estimate, onto the grid; an end beyond the estimate comes back to it.
+def round_ends(told: float, *, below: float, above: float, error_max: float = 0.0) -> tuple[float, float]:
+    """Set off both ends of an interval from the estimate that is told, at distances of the grid.
 
     Args:
-        estimate: In [-4, 4].
-        low: At least -4.
-        high: At most 4.
+        told: Estimate as it leaves, in [-4, 4].
+        below: From the exact low end up to the exact estimate; negative where that lies below its interval.
+        above: From the exact estimate up to the exact high end.
+        error_max: Farthest that the told estimate may be from the exact one.
+
+    Returns:
+        Ends that hold the told estimate and the exact interval; both are the told estimate where the exact interval is
+        one point, which claims no coverage.
     """
-    return estimate - _offset(estimate - low), estimate + _offset(high - estimate)
+    if below <= 0 and above <= 0:
+        return told, told
+    return told - _offset(below + error_max), told + _offset(above + error_max)
 
 
 def round_bounds(bounds: RatioSet) -> RatioSet:

@@ -70,7 +70,6 @@ class Accounts:
             plan.all_cohorts(atoms),
             atoms,
             families_per_atom=edition.families_per_cell,
-            draw_count=plan.draw_count,
             ring_count=len(plan.rings),
         )
         overdraft = first_overdraft(asked, self._spent(edition.edition_id, party=party, now=now), tiers)
