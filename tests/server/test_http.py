@@ -95,7 +95,9 @@ def test_a_call_is_a_post_alone(url: str) -> None:
     assert "send a POST" in httpx.get(url + HEAD).json()["message"]
 
 
-@pytest.mark.parametrize("path", ["/", "/leakscale.v1.LedgerService", "/leakscale.v1.LedgerService/Burn", "/a/b/c"])
+@pytest.mark.parametrize(
+    "path", ["/", "/leakscale.v1.LedgerService", "/leakscale.v1.LedgerService/Burn", "/a/b/c", HEAD + "/"]
+)
 def test_what_is_no_method_is_not_found(url: str, path: str) -> None:
     """As gRPC: unimplemented, whoever asks."""
     assert told(ask(url, path)) == (404, "unimplemented")
@@ -109,6 +111,7 @@ def test_what_is_no_method_is_not_found(url: str, path: str) -> None:
         ({"content_encoding": "gzip"}, (501, "unimplemented"), "identity"),
         ({"connect_protocol_version": "2"}, (400, "invalid_argument"), "send 1"),
         ({"connect_timeout_ms": "soon"}, (400, "invalid_argument"), "10 digits"),
+        ({"transfer_encoding": "chunked", "content_length": "2"}, (400, "invalid_argument"), "never both"),
     ],
 )
 def test_what_http_cannot_carry_is_refused_with_what_it_can(

@@ -26,7 +26,9 @@ def adapt(
     edition: Annotated[str, typer.Argument(help="Frozen edition, e.g. demo.")],
     model: Annotated[str, typer.Option(help="tiny, smollm2, a folder, or a Hugging Face id.")],
     output: Annotated[Path, typer.Option(help="Adapter folder; appears complete or not at all.")],
-    request_id: Annotated[str, typer.Option(help="Names this exposure; repeat it to go on after an interruption.")],
+    request_id: Annotated[
+        str, typer.Option(help="Names this exposure of the edition; the same one returns the same corpus.")
+    ] = "exposure",
     preservation: Annotated[int, typer.Option(help="Public-format tasks of families that are never banked.")] = 512,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate; default: the model's own.")] = None,
     seed: Annotated[int, typer.Option(help="Order of the records and start of lora_A.")] = 0,

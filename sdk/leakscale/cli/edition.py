@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +38,7 @@ def show(context: typer.Context, name: Name) -> None:
     with connected(shell) as client:
         edition = client.editions.get(full_name(name, "editions"))
     facts = _to_dict(edition)
-    lines = [f"{key:<20} {value}" for key, value in facts.items() if key != "transitions"]
+    lines = [f"{key:<20} {_said(value)}" for key, value in facts.items() if key != "transitions"]
     lines += [
         f"{each.phase.value:<20} {each.time:%Y-%m-%d %H:%M:%S} {each.principal}".rstrip()
         for each in edition.transitions
@@ -105,6 +106,10 @@ def families(
 def _line(edition: Edition) -> str:
     certified = f"{edition.certified_count} of {edition.family_count} certified"
     return f"{edition.name}  {edition.kind.value}  {edition.phase.value}  {certified}"
+
+
+def _said(value: object) -> str:
+    return textwrap.fill(", ".join(value), subsequent_indent=" " * 21) if isinstance(value, list) else str(value)
 
 
 def _to_dict(edition: Edition) -> dict[str, object]:

@@ -24,6 +24,7 @@ def run(arguments: Sequence[str]) -> int:
 
     Every exception ends as one line on stderr; LEAKSCALE_DEBUG=1 puts its traceback before it.
     """
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # errors of a connection are told by us, in words
     console = Console(as_json="--json" in arguments)
     with _interruptible(console), console.logs():
         try:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leakscale.errors import InvalidRequestError
+
 if TYPE_CHECKING:
     from leakscale.client import Client
     from leakscale.models import TrainingRecord
@@ -36,10 +38,19 @@ def exposed_records(
         request_id: Of the request and of the redemption.
         preservation: Public-format tasks, where a grant is asked for.
         holder_key: File of the holder's key; None for the person's own.
+
+    Raises:
+        InvalidRequestError: If a grant is named, and its key is not there.
     """
     from leakscale.sealing import HolderKey  # noqa: PLC0415 - needs cryptography
 
-    key = HolderKey.kept_in(holder_key or holder_key_file())
+    path = holder_key or holder_key_file()
+    if grant is not None and not path.is_file():
+        raise InvalidRequestError(
+            f"grant '{grant}' needs the key that it was requested with, and there is none in {path}; name its file "
+            "with --holder-key"
+        )
+    key = HolderKey.kept_in(path)
     if grant is not None:
         return list(client.grants.redeem(grant, key=key, request_id=request_id))
     return client.grants.expose(edition, key=key, request_id=request_id, preservation_count=preservation)

@@ -61,6 +61,8 @@ def approve(
     shell = shell_of(context)
     with connected(shell) as client:
         grant = client.grants.approve(name, lifetime=timedelta(days=days))
+    if grant.approve_time and grant.expire_time and grant.expire_time - grant.approve_time != timedelta(days=days):
+        shell.console.note("it was approved before, for another time; the first approval stands")
     shell.console.result(_facts(grant), text=_line(grant))
 
 

@@ -23,8 +23,8 @@ def choose(
     edition: Annotated[str, typer.Argument(help="Development edition; never the one that is reported.")],
     model: Annotated[str, typer.Option(help="tiny, smollm2, a folder, or a Hugging Face id.")],
     adapter: Annotated[Path, typer.Option(help="Adapter trained on the development edition.")],
-    request_id: Annotated[str, typer.Option(help="Of the exposure that the adapter was trained on.")],
     output: Annotated[Path, typer.Option(help="Folder for the rule, the doses and the figure.")],
+    request_id: Annotated[str, typer.Option(help="As given to `leakscale adapt`.")] = "exposure",
     preservation: Annotated[int, typer.Option(help="As given to `leakscale adapt`.")] = 512,
     grant: Annotated[
         str | None,

@@ -10,7 +10,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from leakscale.client.conversion import to_grant
 from leakscale.client.transport import Transport
-from leakscale.errors import GrantNotOpenError, PermissionDeniedError
+from leakscale.errors import GrantNotOpenError, InvalidRequestError, PermissionDeniedError
 from leakscale.models import Grant, GrantPhase, GrantTrace, TrainingRecord
 from leakscale.training_records import records_from_bytes
 from leakscale.v1 import grant_service_pb2, grant_service_pb2_grpc
@@ -81,8 +81,14 @@ class Grants:
             request_id: Chosen by the caller; a grant is redeemed by one.
 
         Raises:
-            IntegrityError: If the corpus was sealed to another key, cut off, or changed on the way.
+            InvalidRequestError: If the grant is sealed to another key; nothing is redeemed then.
+            IntegrityError: If the corpus was cut off, or changed on the way.
         """
+        if self.get(name).holder_key != key.public:
+            raise InvalidRequestError(
+                f"grant '{name}' is sealed to another key than the one given, so nothing was redeemed; give the key "
+                "that it was requested with"
+            )
         from leakscale.sealing import SealedPiece, open_pieces  # noqa: PLC0415 - needs cryptography
 
         request = grant_service_pb2.RedeemGrantRequest(name=name, request_id=request_id)

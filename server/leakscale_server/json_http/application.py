@@ -41,10 +41,13 @@ def application(server: SharedServer) -> Starlette:
         except ClientDisconnect:
             return Response(status_code=_CLIENT_LEFT)
 
-    return Starlette(
+    served = Starlette(
         routes=[Route("/{service}/{method}", call, methods=["POST"])],
         exception_handlers={HTTPException: _http_refusal},
     )
+    # A redirection would go to whatever host the request names, and a client would send its token there.
+    served.router.redirect_slashes = False
+    return served
 
 
 def _response(reply: Reply) -> Response:

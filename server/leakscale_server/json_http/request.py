@@ -33,8 +33,13 @@ def checked_headers(headers: Headers) -> None:
     """Take JSON as it is, of Connect's only version.
 
     Raises:
-        RefusedError: For another media type, a compressed body, or another version.
+        RefusedError: For two lengths of one body (which a proxy may read otherwise), another media type, a compressed
+            body, or another version.
     """
+    if "transfer-encoding" in headers and "content-length" in headers:
+        raise RefusedError(
+            code_pb2.INVALID_ARGUMENT, "a request has transfer-encoding or content-length, never both; send one"
+        )
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != JSON:
         raise RefusedError(

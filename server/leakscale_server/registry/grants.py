@@ -131,10 +131,12 @@ class GrantRegistry:
 
         Raises:
             InvalidRequest: If the lifetime is out of range.
+            GrantNotOpen: If it was approved before, and that approval has expired.
         """
         if not LIFETIME_MIN <= lifetime <= LIFETIME_MAX:
             raise InvalidRequest(
-                f"lifetime {lifetime.total_seconds():g} s is not in one minute to seven days", subject="lifetime"
+                f"lifetime {lifetime.total_seconds() / 86400:.12g} days is not in one minute to seven days",
+                subject="lifetime",
             )
         now = self._now()
         row: Row = {
@@ -146,7 +148,10 @@ class GrantRegistry:
         with self._registry.transaction():
             if self._registry.add("grant_approvals", [row]):
                 self._enter("grant-approved", grant.edition_id, grant.grant_id, caller)
-        return self.get(grant.edition_id, grant.grant_id)
+        approved = self.get(grant.edition_id, grant.grant_id)
+        if approved.phase(now) is GrantPhase.EXPIRED:
+            self._require_open(approved)
+        return approved
 
     def redeem(self, grant: Grant, caller: Caller, *, request_id: str) -> Grant:
         """Mark a grant as redeemed by a request of its holder; the same request may come again until it expires.
@@ -176,7 +181,8 @@ class GrantRegistry:
             redemption = self._registry.row("SELECT * FROM redemptions WHERE grant_id = ?", (grant.grant_id,))
         if redemption is None or redemption["request_id"] != request_id:
             raise AlreadyDone(
-                f"grant {grant.name!r} was redeemed by another request; ask for a new grant", subject=grant.name
+                f"grant {grant.name!r} was redeemed by another request id; repeat that one, or ask for a new grant",
+                subject=grant.name,
             )
         return self.get(grant.edition_id, grant.grant_id)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from google.protobuf.duration_pb2 import Duration
 
 from leakscale.models import Answer, BankPhase, Ring
@@ -22,7 +24,16 @@ from leakscale_server.registry.experiments import (
 )
 from leakscale_server.registry.experiments.plans import LIFETIME_DEFAULT_S
 from leakscale_server.registry.names import child, parse
-from leakscale_server.services.wire import CONDITION_VALUES, DOMAINS, RING_VALUES, RINGS, STATES, known, timestamp
+from leakscale_server.services.wire import (
+    CONDITION_VALUES,
+    DOMAINS,
+    RING_VALUES,
+    RINGS,
+    STATES,
+    duration,
+    known,
+    timestamp,
+)
 
 __all__ = [
     "decode_chunk",
@@ -153,6 +164,7 @@ def encode_atom_budget(budget: AtomBudget) -> resources_pb2.AtomBudget:
 
 
 def _seconds(lifetime: Duration) -> int:
-    if lifetime.nanos:
+    whole, rest = divmod(duration(lifetime, field="lifetime"), timedelta(seconds=1))
+    if rest:
         raise InvalidRequest("lifetime is not in whole seconds; round it", subject="lifetime")
-    return lifetime.seconds
+    return whole

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from leakscale.v1 import grant_service_pb2, grant_service_pb2_grpc, resources_pb2
 from leakscale_server.registry.grants import LIFETIME_MAX, Grant
 from leakscale_server.registry.names import parse
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
+from leakscale_server.services.wire import duration
 from leakscale_server.stages.exposure import Exposure
 
 __all__ = ["GrantService"]
@@ -42,7 +42,7 @@ class GrantService(grant_service_pb2_grpc.GrantServiceServicer):
         edition_id, grant_id = parse(request.name, "editions", "grants")
         lifetime = LIFETIME_MAX
         if request.HasField("lifetime"):
-            lifetime = timedelta(seconds=request.lifetime.seconds + request.lifetime.nanos / 1e9)
+            lifetime = duration(request.lifetime, field="lifetime")
         grant = self._exposure.approve(edition_id, grant_id, call.caller, lifetime=lifetime)
         return grant_service_pb2.ApproveGrantResponse(grant=self._encoded(grant))
 

@@ -49,7 +49,9 @@ def duration(text: str, *, option: str) -> timedelta:
     """
     found = _DURATION.fullmatch(text)
     if found is None:
-        raise ConfigError(f"{option} {text}: write a number and a unit, as in 90d, 12h, 30m or 45s")
+        raise ConfigError(
+            f"{option} {text}: write a number of at most six digits and a unit, as in 90d, 12h, 30m or 45s"
+        )
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
