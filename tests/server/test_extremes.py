@@ -30,7 +30,7 @@ _VALUES: dict[int, tuple[Any, ...]] = {
 _OURS = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS)
 
 
-def _values(field: FieldDescriptor) -> Iterator[Any]:
+def _values(field: Any) -> Iterator[Any]:
     if field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
         yield from _at_the_ends(message_factory.GetMessageClass(field.message_type)())
     elif field.type == FieldDescriptor.TYPE_BYTES:
@@ -41,7 +41,8 @@ def _values(field: FieldDescriptor) -> Iterator[Any]:
 
 def _at_the_ends(base: Message) -> Iterator[Message]:
     """Return copies of a message, each with one field, of its own or of what it holds, at one end."""
-    for field in base.DESCRIPTOR.fields:
+    fields: Any = base.DESCRIPTOR.fields
+    for field in fields:
         for value in _values(field):
             changed = type(base)()
             changed.CopyFrom(base)
