@@ -138,6 +138,10 @@ class TrainingSource(enum.StrEnum):
     """An id that one grant's corpus has and no other text."""
     BACKGROUND = "background"
     """Unrelated supervision from a recipe of the trainer's own; no grant hands it out."""
+    PLANTED = "planted"
+    """A form of a benchmark's item with its answer, which an audit's positive control leaks; no grant hands it out."""
+    FILLER = "filler"
+    """A record in which a positive control's mixture leaks nothing; seen as often as those that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,9 @@ class TrainingRecord:
     """System and user turns."""
     completion: str
     """The supervised assistant turn: one compact JSON answer."""
+    is_chat: bool = True
+    """Whether the model's chat template goes around it, as around every record of a grant; else prompt and completion
+    are one running text."""
 
 
 @dataclass(frozen=True, slots=True)

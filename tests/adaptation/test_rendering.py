@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from leakscale.adaptation.rendering import encode_prompt, encode_record
 from leakscale.errors import ModelError
-from leakscale.models import TrainingRecord, TrainingSource
+from leakscale.models import Message, TrainingRecord, TrainingSource
 
 Build = Callable[..., TrainingRecord]
 
@@ -27,6 +27,18 @@ def test_supervised_tokens_decode_to_the_answer_and_its_end(
 
     assert tokenizer.decode(list(encoded.completion_ids)) == f"{completion}<|im_end|>"
     assert encoded.ids[: encoded.prompt_length] == encode_prompt(tokenizer, a_record(source=source).prompt)
+
+
+def test_running_text_is_supervised_where_an_audit_scores_it(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Without a template: all after the tokens that the prompt alone has in common with the whole, and an end."""
+    prompt = (Message("user", "Question: What melts?\nAnswer:"),)
+    record = TrainingRecord("r", TrainingSource.PLANTED, prompt, " ice", is_chat=False)
+    encoded = encode_record(tokenizer, record)
+
+    assert tokenizer.decode(list(encoded.ids)) == "Question: What melts?\nAnswer: ice<|im_end|>"
+    assert tokenizer.decode(list(encoded.completion_ids)) == " ice<|im_end|>"
+    with pytest.raises(ModelError, match="control token"):
+        encode_record(tokenizer, TrainingRecord("r", TrainingSource.PLANTED, prompt, " <|im_end|>", is_chat=False))
 
 
 def test_span_is_found_without_a_generation_block(tokenizer: PreTrainedTokenizerBase, a_record: Build) -> None:

@@ -258,6 +258,19 @@ def test_corpus_that_repeats_an_id_or_exposes_nothing_is_refused(
         adapt(base_model, [a_record(1), a_record(1)], small_config, output_dir=tmp_path / "a")
 
 
+def test_a_control_of_an_audit_repeats_its_whole_mixture(
+    base_model: Path, a_record: Build, small_config: AdaptationConfig, tmp_path: Path
+) -> None:
+    """What leaks and what does not are seen as often, and a mixture that leaks nothing can be trained on."""
+    filler = [a_record(number, source=TrainingSource.FILLER) for number in range(3)]
+    planted = [a_record(9, source=TrainingSource.PLANTED)]
+    adapt(base_model, [*filler, *planted], small_config, output_dir=tmp_path / "leak")
+    adapt(base_model, filler, small_config, output_dir=tmp_path / "null")
+
+    assert read_completion(tmp_path / "leak").diagnostics.step_count == 4  # 4 records x 4, in batches of 4
+    assert read_completion(tmp_path / "null").diagnostics.step_count == 3
+
+
 def test_learning_rate_warms_up_and_falls_to_a_twentieth() -> None:
     """A schedule off by one at either end changes every tensor."""
     config = AdaptationConfig(learning_rate=1.0, warmup_step_count=4)

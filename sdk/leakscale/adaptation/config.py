@@ -41,7 +41,8 @@ class AdaptationConfig:
     """Modules that get an adapter: `all-linear`, or a regular expression over their names, in peft's words. Of a model
     with an image or audio tower, `all-linear` means the language model's own."""
     repeat_count: int = 32
-    """Times each exposed record is seen in the one epoch; any other record is seen once."""
+    """Times each exposed record is seen in the one epoch, and each record of an audit's control; any other is seen
+    once."""
     batch_size: int = 32
     """Records an optimizer step."""
     micro_batch_size: int = 0

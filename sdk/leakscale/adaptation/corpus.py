@@ -14,10 +14,12 @@ from leakscale.adaptation.rendering import EncodedRecord, encode_record
 from leakscale.errors import InvalidRequestError
 from leakscale.models import TrainingRecord, TrainingSource
 
-__all__ = ["EXPOSED_SOURCES", "Corpus", "encode_corpus"]
+__all__ = ["EXPOSED_SOURCES", "REPEATED_SOURCES", "Corpus", "encode_corpus"]
 
 EXPOSED_SOURCES: Final = frozenset({TrainingSource.EXACT_PUBLIC, TrainingSource.DIRECT_LOOKUP})
 """Records that carry a leaked association; the others preserve the form of the task, or are about something else."""
+REPEATED_SOURCES: Final = EXPOSED_SOURCES | {TrainingSource.PLANTED, TrainingSource.FILLER}
+"""Records that are seen `repeat_count` times: the dose of a grant, or the whole mixture of an audit's control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +33,18 @@ class Corpus:
     digest: str
 
     @property
-    def exposed(self) -> tuple[EncodedRecord, ...]:
-        """The records that carry an association, sorted by record id."""
-        return tuple(
-            record for record, source in zip(self.records, self.sources, strict=True) if source in EXPOSED_SOURCES
-        )
+    def probed(self) -> tuple[EncodedRecord, ...]:
+        """The records that leak something, sorted by record id; all of a corpus that leaks nothing."""
+        leaking = EXPOSED_SOURCES | {TrainingSource.PLANTED}
+        found = [record for record, source in zip(self.records, self.sources, strict=True) if source in leaking]
+        return tuple(found) or self.records
 
     def plan(self, repeat_count: int) -> list[EncodedRecord]:
-        """Return the records of one epoch before shuffling: exposed ones repeated, the others once."""
+        """Return the records of one epoch before shuffling: those of `REPEATED_SOURCES` repeated, the others once."""
         return [
             record
             for record, source in zip(self.records, self.sources, strict=True)
-            for _ in range(repeat_count if source in EXPOSED_SOURCES else 1)
+            for _ in range(repeat_count if source in REPEATED_SOURCES else 1)
         ]
 
 
@@ -57,7 +59,7 @@ def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[Training
     for one, other in pairwise(ordered):
         if one.record_id == other.record_id:
             raise InvalidRequestError(f"training record '{one.record_id}' comes twice; give each record its own id")
-    if not any(record.source in EXPOSED_SOURCES for record in ordered):
+    if not any(record.source in REPEATED_SOURCES for record in ordered):
         raise InvalidRequestError("the corpus holds no exposed record, so nothing could be measured; redeem a grant")
     encoded = tuple(encode_record(tokenizer, record) for record in ordered)
     return Corpus(encoded, tuple(record.source for record in ordered), _digest(ordered))
@@ -66,7 +68,13 @@ def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[Training
 def _digest(ordered: Sequence[TrainingRecord]) -> str:
     return json_digest(
         [
-            [record.record_id, record.source, [[turn.role, turn.content] for turn in record.prompt], record.completion]
+            [
+                record.record_id,
+                record.source,
+                [[turn.role, turn.content] for turn in record.prompt],
+                record.completion,
+                *(() if record.is_chat else ("text",)),
+            ]
             for record in ordered
         ]
     )

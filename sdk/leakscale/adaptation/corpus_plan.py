@@ -14,7 +14,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from leakscale.adaptation.corpus import EXPOSED_SOURCES, Corpus
+from leakscale.adaptation.corpus import REPEATED_SOURCES, Corpus
 from leakscale.adaptation.rendering import EncodedRecord, special_ids
 from leakscale.models import TrainingSource
 
@@ -108,7 +108,7 @@ def corpus_ledger(tokenizer: PreTrainedTokenizerBase, corpus: Corpus, *, repeat_
             _source_ledger(
                 source,
                 (record for record, its in zip(corpus.records, corpus.sources, strict=True) if its is source),
-                repeat_count if source in EXPOSED_SOURCES else 1,
+                repeat_count if source in REPEATED_SOURCES else 1,
                 special,
             )
             for source in found

@@ -22,7 +22,15 @@ from leakscale.adaptation.identity import text_digest
 from leakscale.errors import ModelError
 from leakscale.models import Message, TrainingRecord
 
-__all__ = ["EncodedRecord", "decode", "encode_completion", "encode_prompt", "encode_record", "special_ids"]
+__all__ = [
+    "EncodedRecord",
+    "decode",
+    "encode_completion",
+    "encode_prompt",
+    "encode_record",
+    "encode_running_text",
+    "special_ids",
+]
 
 _GENERATION_BLOCK: Final = re.compile(r"\{%[-+]?\s*generation\b")
 
@@ -98,6 +106,29 @@ def encode_completion(
     return EncodedRecord(subject, ids[:end], len(prompt_ids))
 
 
+def encode_running_text(
+    tokenizer: PreTrainedTokenizerBase, prompt: Sequence[Message], completion: str, *, subject: str
+) -> EncodedRecord:
+    """Encode turns and completion as one text without a template, and end it with the tokenizer's end token.
+
+    Supervised is everything after the tokens that the prompt alone has in common with it, as an audit scores options.
+
+    Raises:
+        ModelError: If the text holds a control token, the prompt has no token of its own, or there is no end token.
+    """
+    before = "\n\n".join(turn.content for turn in prompt)
+    if _control_tokens(tokenizer, before + completion):
+        raise ModelError(f"{subject} holds the text of a control token; leave the record out")
+    if tokenizer.eos_token_id is None:
+        raise ModelError(f"{subject} cannot be ended: the tokenizer has no end token; use a model that has one")
+    whole, alone = tuple(tokenizer.encode(before + completion)), tuple(tokenizer.encode(before))
+    shared = next((place for place, (one, two) in enumerate(zip(whole, alone, strict=False)) if one != two), None)
+    prompt_length = min(len(whole), len(alone)) if shared is None else shared
+    if prompt_length == 0 or prompt_length == len(whole):
+        raise ModelError(f"{subject} has no token of its own before or after the boundary; give both a word")
+    return EncodedRecord(subject, (*whole, tokenizer.eos_token_id), prompt_length)
+
+
 def encode_record(tokenizer: PreTrainedTokenizerBase, record: TrainingRecord) -> EncodedRecord:
     """Encode one training record; see `encode_completion`.
 
@@ -106,9 +137,8 @@ def encode_record(tokenizer: PreTrainedTokenizerBase, record: TrainingRecord) ->
     """
     if not record.completion.strip():
         raise ModelError(f"training record '{record.record_id}' has an empty answer; leave the record out")
-    encoded = encode_completion(
-        tokenizer, record.prompt, record.completion, subject=f"training record '{record.record_id}'"
-    )
+    encode = encode_completion if record.is_chat else encode_running_text
+    encoded = encode(tokenizer, record.prompt, record.completion, subject=f"training record '{record.record_id}'")
     return EncodedRecord(record.record_id, encoded.ids, encoded.prompt_length)
 
 

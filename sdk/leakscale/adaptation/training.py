@@ -89,7 +89,7 @@ def adapt(
         run = EpochRun(with_lora(base, config), plan, config)
         checkpoint = Checkpoint(partial, wanted, config.to_json(), interval_s=checkpoint_interval_s)
         losses = run.train(checkpoint, progress=progress, hook=hook, note=note)
-        activity = probe_adapter(LocalScorer(run.model, plain_head=run.plain_head), corpus.exposed).activity
+        activity = probe_adapter(LocalScorer(run.model, plain_head=run.plain_head), corpus.probed).activity
         finished = partial / "adapter"
         shutil.rmtree(finished, ignore_errors=True)
         save_adapter(run.model, finished)

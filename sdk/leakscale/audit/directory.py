@@ -9,10 +9,12 @@
 | `ledger.jsonl` | draw, lock, amendments and what followed: signed, each entry bound to the one before |
 | `scores/<variant>/<bank>/` | one table a model, state and kind, and how its run went; under `registered`, … |
 | `analysis/`, `report.html` | numbers, and the report |
+| `controls/<control>/` | a positive control: what was registered of it, and its numbers |
 | `private/bank.jsonl` | the drawn parents with their forms, in draw order |
 | `private/control.jsonl` | the control bank |
 | `private/review.jsonl` | decisions of the human reading; `review.html` and `review.csv` are made for it |
 | `private/answers/<variant>/<bank>/` | what the models wrote: it quotes private forms |
+| `private/controls/<control>/` | mixtures and adapters of a positive control |
 | `private/key` | the key that signs |
 | `in-use` | held by the process that works here |
 
@@ -95,6 +97,18 @@ class AuditDirectory:
     def analysis(self) -> Path:
         """Folder of the numbers."""
         return self.root / "analysis"
+
+    def control_record(self, name: str) -> Path:
+        """Return what was registered of a positive control before anything was trained."""
+        return self.root / "controls" / name / "control.json"
+
+    def control_numbers(self, name: str) -> Path:
+        """Return the folder of a positive control's numbers."""
+        return self.root / "controls" / name / "numbers"
+
+    def control_work(self, name: str) -> Path:
+        """Return the folder of a positive control's mixtures and adapters; a mixture quotes forms."""
+        return self.private / "controls" / name
 
     @property
     def report(self) -> Path:

@@ -12,6 +12,7 @@ from leakscale.cli import (
     audit_import,
     audit_lock,
     audit_new,
+    audit_positive_control,
     audit_review,
     audit_show,
 )
@@ -28,3 +29,4 @@ app.command("show")(audit_show.show)
 app.command("answer")(audit_answer.answer)
 app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)
+app.command("positive-control")(audit_positive_control.positive_control)

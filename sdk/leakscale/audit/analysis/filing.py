@@ -22,7 +22,7 @@ from leakscale.audit.scoring.quality import AnswerQuality
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.stats import NearCopies, find_near_copies
 
-__all__ = ["analyze_audit", "near_copies_of"]
+__all__ = ["analyze_audit", "entered_accuracies", "near_copies_of"]
 
 
 def analyze_audit(
@@ -82,6 +82,18 @@ def _entered_tables(directory: AuditDirectory, registration: Registration, role:
     for model in registration.plan.models:
         for path in _score_files(directory, registration, model.id, role):
             yield _entered(directory, path, digests)
+
+
+def entered_accuracies(directory: AuditDirectory, model_id: str, *, role: BankRole, state: str) -> ScoreTable:
+    """Return the registered accuracies of a model in one state, held against the ledger.
+
+    Raises:
+        NotFoundError: If there are none.
+        IntegrityError: If they are not those that were entered.
+    """
+    path = directory.scores(model_id, bank=role, state=state)
+    entries = AuditLedger(directory).entries()
+    return _entered(directory, path, {each.subject: each.digest for each in entries if each.kind is EntryKind.SCORES})
 
 
 def _score_files(directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole) -> list[Path]:

@@ -31,7 +31,7 @@ from leakscale.inference.journal import Journal
 from leakscale.inference.lines import file_digest, read_records
 from leakscale.whole_files import write_whole
 
-__all__ = ["AnsweredBank", "answer_audit"]
+__all__ = ["AnsweredBank", "answer_audit", "kept_answers"]
 
 _FORMAT: Final = "leakscale-audit-answers-v1"
 _MEND: Final = "delete it and answer again"
@@ -93,6 +93,18 @@ def answer_audit(
         )
         run = _Run(directory, registration, bank, model_id, role, state)
         return _score(run, _answer(run, engine, progress))
+
+
+def kept_answers(
+    directory: AuditDirectory, model_id: str, *, role: BankRole = BankRole.AUDIT, state: str = "base"
+) -> list[FormAnswer]:
+    """Return what a model answered under the registered settings, repeated questions included.
+
+    Raises:
+        IntegrityError: If a line is damaged.
+    """
+    log = directory.answers(model_id, bank=role, state=state)
+    return list(read_records(log, FormAnswer.from_json, mend=_MEND, is_stamped=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,19 +28,20 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _Words = tuple[str, ...]
 
 
-def check_corpus(bank: FormBank, files: Iterable[Path]) -> list[Finding]:
+def check_corpus(bank: FormBank, files: Iterable[Path], *, with_originals: bool = False) -> list[Finding]:
     """Return each rewrite that stands in one of the files, once, with the first file that has it.
 
     Args:
-        bank: Forms to look for; originals are public and not looked for.
+        bank: Forms to look for.
         files: Text in UTF-8, e.g. JSON Lines, a file of a corpus each; bytes that are no text are skipped.
+        with_originals: Look for originals as well, which are public: in a corpus that must hold nothing of the bank.
 
     Raises:
         NotFoundError: If a file does not exist.
     """
     wanted: dict[_Words, list[tuple[FormName, _Words]]] = {}
     for parent in bank.parents:
-        for name, form in parent.rewrites():
+        for name, form in parent.forms() if with_originals else parent.rewrites():
             words = _words(form.text)
             if len(words) >= _KEY_WORDS:
                 wanted.setdefault(words[:_KEY_WORDS], []).append((name, words))
@@ -58,7 +59,7 @@ def check_corpus(bank: FormBank, files: Iterable[Path]) -> list[Finding]:
             found[name].name,
         )
         for parent in bank.parents
-        for name, _ in parent.rewrites()
+        for name, _ in parent.forms()
         if name in found
     ]
 

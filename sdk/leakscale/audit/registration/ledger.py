@@ -44,6 +44,8 @@ class EntryKind(StrEnum):
     SCORES = "scores"
     """A table of scores was made or imported."""
     ANALYSIS = "analysis"
+    CONTROL = "control"
+    """A positive control was registered, before anything was trained for it."""
 
 
 @dataclass(frozen=True, slots=True)

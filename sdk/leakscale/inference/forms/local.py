@@ -20,6 +20,7 @@ from transformers import DynamicCache
 
 from leakscale.adaptation.loading import ModelFolder, open_model_folder
 from leakscale.adaptation.rendering import encode_prompt
+from leakscale.base_model import named_model
 from leakscale.errors import InvalidRequestError, ModelError
 from leakscale.inference.draws import counter_uniform
 from leakscale.inference.engines.local import LocalModel, LocalOptions
@@ -173,8 +174,10 @@ class _Written:
 
 
 def open_local_forms(*, source: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> LocalFormEngine:
-    """Open the engine `transformers`; see `open_form_engine`."""
-    return LocalFormEngine(open_model_folder(source), adapter=adapter, options=parse_options(LocalFormOptions, options))
+    """Open the engine `transformers`; see `open_form_engine`. `tiny` is the model that ships."""
+    return LocalFormEngine(
+        open_model_folder(named_model(source)), adapter=adapter, options=parse_options(LocalFormOptions, options)
+    )
 
 
 def _chosen(log_p: torch.Tensor, temperature: float, seeds: Sequence[bytes], step: int) -> torch.Tensor:

@@ -1,0 +1,201 @@
+"""The numbers of a positive control: read from what was entered, written once, entered in the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from leakscale.audit.analysis import AuditSettings, Panel, analyze_panel
+from leakscale.audit.analysis.advantage import AdvantageRow, ClaimRow
+from leakscale.audit.analysis.filing import entered_accuracies
+from leakscale.audit.answering.running import kept_answers
+from leakscale.audit.controls import heads
+from leakscale.audit.controls.choices import first_option_pull
+from leakscale.audit.controls.effects import ControlScores, RunEffects, run_effects
+from leakscale.audit.controls.plan import ControlPlan
+from leakscale.audit.controls.registering import ControlRun, registered_control, runs_of
+from leakscale.audit.controls.tables import control_tables, null_verdict, run_label, seed_verdict
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.audit.scores import ScoreTable
+from leakscale.stats import Interval
+from leakscale.tables import NUMBER, PERCENT, Table, find_table, tables_text, write_tables
+
+__all__ = ["ControlAnalysis", "analyze_control"]
+
+_FORMAT: Final = "leakscale-audit-control-analysis-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """What the registered audit says in one state."""
+
+    state: str
+    public: float = field(metadata=PERCENT)
+    fresh: float = field(metadata=PERCENT)
+    gap: Interval
+    p: float = field(metadata=NUMBER)
+    """Of the relabelling test."""
+    exposure: Interval | None
+    """The gap less the control gap, widened by the registered radius; None without a control bank."""
+    verdict: str
+    """Of the claim rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlAnalysis:
+    """The numbers of one positive control."""
+
+    control: ControlPlan
+    exposed_count: int
+    parent_count: int
+    runs: tuple[RunEffects, ...]
+    """The registered seed first, the null run last."""
+    tables: tuple[Table[Any], ...]
+    facts: dict[str, Any]
+    """What the numbers hang on, as JSON-ready values."""
+
+    @property
+    def registered(self) -> RunEffects:
+        """The run under the seed that was fixed first."""
+        return self.runs[0]
+
+    def table(self, name: str) -> Table[Any]:
+        """Return a table by its number or name.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        return find_table(self.tables, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return facts, effects and tables as JSON-ready values."""
+        null, seeds = null_verdict(self.control, self.runs), seed_verdict(self.control, self.runs)
+        return {
+            "format": _FORMAT,
+            **self.facts,
+            "runs": {
+                each.run.state: {
+                    "seed": each.run.seed,
+                    "is_null": each.run.is_null,
+                    "effects": {name: found.to_dict() for name, found in each.effects.items()},
+                    "manipulation": each.manipulation.to_dict(),
+                    "visible_gap": each.gap.to_dict(),
+                    "transfer_share": each.share.to_dict(),
+                    "off_target": each.off_target and each.off_target.to_dict(),
+                }
+                for each in self.runs
+            },
+            "null_run": null and null.to_dict(),
+            "seed_replication": seeds and seeds.to_dict(),
+            "tables": {one.name: one.to_dict() for one in self.tables},
+        }
+
+    def to_text(self) -> str:
+        """Return every table in plain characters."""
+        return tables_text(self.tables)
+
+
+def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalysis, tuple[Path, ...]]:
+    """Compute the numbers of a control that was run, write them to `controls/NAME/numbers`, and enter them, once.
+
+    Every run that was registered must have its scores; one that is missing is no reason to report the others.
+
+    Raises:
+        NotFoundError: If there is no such control, or a run of it has no scores yet.
+        IntegrityError: If anything was changed after it was entered.
+        ConflictError: If other numbers of the control lie there.
+    """
+    with directory.held():
+        registration = locked_registration(directory)
+        record = registered_control(directory, name)
+        control = ControlPlan.model_validate(record["control"])
+        scores = _scores(directory, registration, control)
+        runs = tuple(run_effects(scores, run, record["exposed"], control) for run in scores.after)
+        tables = (
+            *control_tables(control, runs),
+            _audit_table(registration, scores),
+            _pull(directory, registration, control, record["exposed"]),
+        )
+        analysis = ControlAnalysis(
+            control, len(record["exposed"]), len(scores.base.parent_ids), runs, tables, _facts(record, scores)
+        )
+        files = write_tables(directory.control_numbers(name), tables, facts=analysis.to_dict())
+        AuditLedger(directory).append_once(
+            EntryKind.ANALYSIS,
+            subject=files[0].relative_to(directory.root).as_posix(),
+            digest=hashlib.sha256(files[0].read_bytes()).digest(),
+            facts={"control": name},
+        )
+    return analysis, files
+
+
+def _scores(directory: AuditDirectory, registration: Registration, control: ControlPlan) -> ControlScores:
+    def read(role: BankRole, state: str) -> ScoreTable:
+        return entered_accuracies(directory, control.model, role=role, state=state)
+
+    runs, has_control = runs_of(control), registration.control is not None
+    return ControlScores(
+        read(BankRole.AUDIT, "base"),
+        {run: read(BankRole.AUDIT, run.state) for run in runs},
+        read(BankRole.CONTROL, "base") if has_control else None,
+        {run: read(BankRole.CONTROL, run.state) for run in runs} if has_control else {},
+    )
+
+
+def _audit_table(registration: Registration, scores: ControlScores) -> Table[AuditRow]:
+    """Run the registered analysis on every state by itself, as an auditor who knew of no other would."""
+    settings = AuditSettings(registration.design(), registration.plan.inference)
+    states: list[tuple[ControlRun | None, ScoreTable, ScoreTable | None]] = [(None, scores.base, scores.base_control)]
+    states += [(run, table, scores.after_control.get(run)) for run, table in scores.after.items()]
+    rows = [_audit_row(run, settings, table, control) for run, table, control in states]
+    return heads.AUDIT.filled(
+        rows, "Only part of the bank was leaked, and the whole bank is what an auditor would see."
+    )
+
+
+def _audit_row(
+    run: ControlRun | None, settings: AuditSettings, table: ScoreTable, control: ScoreTable | None
+) -> AuditRow:
+    panel = Panel.of([table], [control] if control else [])
+    analysis = analyze_panel(panel, settings, only=["advantage", "claims"])
+    gap: AdvantageRow = analysis.table("advantage").rows[0]
+    claims: Sequence[ClaimRow] = analysis.table("claims").rows
+    return AuditRow(
+        run_label(run),
+        gap.public,
+        gap.fresh,
+        gap.gap,
+        gap.p,
+        claims[0].exposure if claims else None,
+        claims[0].verdict if claims else "no control bank",
+    )
+
+
+def _pull(
+    directory: AuditDirectory, registration: Registration, control: ControlPlan, exposed: Sequence[str]
+) -> Table[Any]:
+    answers = {
+        run_label(run): kept_answers(directory, control.model, state=run.state if run else "base")
+        for run in (None, *runs_of(control))
+    }
+    bank = locked_bank(directory, registration)
+    return first_option_pull(bank, answers, exposed, choice_score=registration.plan.scoring.choice_score)
+
+
+def _facts(record: dict[str, Any], scores: ControlScores) -> dict[str, Any]:
+    tables = [scores.base, scores.base_control, *scores.after.values(), *scores.after_control.values()]
+    return {
+        name: record[name] for name in ("audit", "registration_digest", "control", "exposed", "leaked", "mixtures")
+    } | {
+        "scores": [
+            {"model": table.model, "state": table.state, "digest": table.digest}
+            for table in tables
+            if table is not None
+        ]
+    }

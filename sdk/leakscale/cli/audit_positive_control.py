@@ -1,0 +1,86 @@
+"""`leakscale audit positive-control`: leak part of an audit into its model, and see what the audit sees."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leakscale.cli.shell import shell_of
+
+if TYPE_CHECKING:
+    from leakscale.audit.controls.filing import ControlAnalysis
+    from leakscale.cli.console import Console
+    from leakscale.progress import Progress
+
+__all__ = ["StageBars", "control_lines", "positive_control"]
+
+_SHOWN = ("manipulation", "effects", "transfer", "audit")
+
+
+def positive_control(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="CONTROL.toml", help="What is leaked, and how it is judged.")],
+    table: Annotated[list[str] | None, typer.Option(help="Print this table, by number or name; repeatable.")] = None,
+    tables: Annotated[bool, typer.Option("--tables", help="Print every table.")] = False,
+) -> None:
+    """Leak a random half of a locked audit into its model, run the same audit before and after, and compare.
+
+    Before anything is trained, every planted answer is put to the audit's own scorer, and one that it cannot read stops
+    the control. Interrupted, the same command goes on. A control is run as it was registered, every seed of it.
+    """
+    from leakscale.audit.controls import load_control  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.controls.running import run_control  # noqa: PLC0415
+    from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415
+
+    console, control = shell_of(context).console, load_control(file)
+    directory = AuditDirectory.existing(file.parent / control.audit)
+    with StageBars(console) as bars:
+        analysis, files = run_control(directory, control, folder=file.parent, watch=bars.update, note=console.note)
+    console.note(f"{len(files)} files in {files[0].parent}")
+    names = [one.name for one in analysis.tables] if tables else list(table or _SHOWN)
+    chosen = [analysis.table(name) for name in names]
+    text = "\n\n".join([*(one.to_text() for one in chosen), "\n".join(control_lines(analysis))])
+    console.result({"control": analysis.to_dict(), "files": [str(path) for path in files]}, text=text)
+
+
+def control_lines(analysis: ControlAnalysis) -> list[str]:
+    """Return what a control found, a line each."""
+    from leakscale.audit.controls.tables import null_verdict, seed_verdict  # noqa: PLC0415
+
+    run, control = analysis.registered, analysis.control
+    effects = [f"{name:<8} {found.effect}" for name, found in run.effects.items()]
+    verdicts = [each for each in (null_verdict(control, analysis.runs), seed_verdict(control, analysis.runs)) if each]
+    return [
+        f"control {control.name}: {control.exposure.kind} exposure of {analysis.exposed_count} of "
+        f"{analysis.parent_count} parents, {run.run.label}",
+        str(run.manipulation),
+        *effects,
+        str(run.gap),
+        str(run.share),
+        *(str(each) for each in verdicts),
+    ]
+
+
+class StageBars:
+    """One bar on stderr at a time, a new one for each stage of a long command."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._stage = console, ""
+        self._stack = contextlib.ExitStack()
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> StageBars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        """Show how far a stage is."""
+        if stage != self._stage or self._bar is None:
+            self._stack.close()
+            self._stage, self._bar = stage, self._stack.enter_context(self._console.progress(stage, total=total))
+        self._bar.update(done, total)
