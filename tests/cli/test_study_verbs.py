@@ -88,6 +88,19 @@ def test_report_is_written_beside_the_study(study: Path, capsys: pytest.CaptureF
     assert "+60.0 points" in (study / "report.html").read_text(encoding="utf-8")
 
 
+def test_report_writes_its_figures_too(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For a paper: SVG and PDF, each with its numbers; a withheld one has the reason in its CSV."""
+    folder = tmp_path / "figures"
+
+    assert run(["report", str(study), "--figures", str(folder)]) == 0
+
+    names = {path.name for path in folder.iterdir()}
+    assert {"effects.svg", "effects.pdf", "effects.csv", "trajectories-sql.svg", "shapes-sql.csv"} <= names
+    assert "shapes-sql.svg" not in names
+    assert (folder / "shapes-sql.csv").read_text().startswith("withheld\n")
+    assert f"figures: {len(names)} files in {folder}" in capsys.readouterr().out
+
+
 def test_report_goes_where_it_is_told(study: Path, tmp_path: Path) -> None:
     """A folder that does not exist yet is made."""
     run(["report", str(study), "--output", str(tmp_path / "new" / "page.html")])

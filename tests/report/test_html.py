@@ -15,6 +15,8 @@ from leakscale.report import StudyProvenance, write_report
 from leakscale.report.html import render_report
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate
 
+from .payloads import findings_of
+
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
@@ -90,9 +92,14 @@ def a_provenance(**changes: object) -> StudyProvenance:
     return dataclasses.replace(provenance, **changes)  # type: ignore[arg-type]
 
 
+def a_page(disclosure: Disclosure, provenance: StudyProvenance) -> str:
+    """Render the report of released numbers."""
+    return render_report(findings_of(disclosure, provenance))
+
+
 def test_report_states_the_finding_and_every_count() -> None:
     """A reader must be able to redo the arithmetic from the page alone."""
-    page = render_report(disclosure=a_disclosure(), provenance=a_provenance())
+    page = a_page(a_disclosure(), a_provenance())
 
     assert "Exposure moved this model&#39;s accuracy by +60.9 points (95\u00a0% interval +55.1 to +66.7)." in page
     for count in ("500 / 2,048", "492 / 2,048", "502 / 2,048", "1,742 / 2,048", "871 / 1,024"):
@@ -103,11 +110,23 @@ def test_report_states_the_finding_and_every_count() -> None:
     assert "One party ran everything on one machine." in page
 
 
+def test_report_says_what_is_rounded_and_by_how_much_it_may_be_off() -> None:
+    """Totals of a private edition are told in whole families; read as exact, they would not add up."""
+    rounded = dataclasses.replace(
+        a_disclosure(),
+        count_step=32,
+        totals=tuple(dataclasses.replace(total, correct_count=256) for total in a_disclosure().totals),
+    )
+
+    assert "told in whole families, to the nearest 32" in a_page(rounded, a_provenance())
+    assert "told in whole families" not in a_page(a_disclosure(), a_provenance())
+
+
 def test_report_prints_every_seed_once_and_settings_short() -> None:
     """A rerun needs the seeds exactly; a loss to sixteen digits only hides them."""
-    page = render_report(
-        disclosure=a_disclosure(),
-        provenance=a_provenance(seeds={"bank": 5, "bootstrap": 7}, training={"loss_last": 0.01234567890123}),
+    page = a_page(
+        a_disclosure(),
+        a_provenance(seeds={"bank": 5, "bootstrap": 7}, training={"loss_last": 0.01234567890123}),
     )
 
     assert page.count('<th scope="row">bootstrap</th>') == 1
@@ -117,9 +136,10 @@ def test_report_prints_every_seed_once_and_settings_short() -> None:
 
 def test_report_asks_the_network_for_nothing_and_runs_nothing() -> None:
     """The page must read the same in ten years, offline, in a locked-down browser."""
-    page = render_report(disclosure=a_disclosure(), provenance=a_provenance())
+    page = a_page(a_disclosure(), a_provenance())
 
-    assert not re.search(r"<script|<link|<img|<iframe|\bsrc=|\bhref=|url\(|@import|https?://", page)
+    assert not re.search(r"<script|<link|<img|<iframe|\bsrc=|url\((?!#)|@import|https?://", page)
+    assert not re.search(r'\bhref="(?!#|data:text/csv;)', page)
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
 
@@ -128,7 +148,7 @@ def test_report_is_well_formed() -> None:
     """An unclosed element shows in one browser and not in another."""
     balance = Balance()
 
-    balance.feed(render_report(disclosure=a_disclosure(), provenance=a_provenance(bank_digests={"base": "55" * 32})))
+    balance.feed(a_page(a_disclosure(), a_provenance(bank_digests={"base": "55" * 32})))
 
     assert balance.faults == []
     assert balance.open == []
@@ -138,9 +158,9 @@ def test_text_from_outside_is_escaped_everywhere() -> None:
     """A model folder can have any name; a report is opened in a browser."""
     hostile = "<script>alert(1)</script>"
 
-    page = render_report(
-        disclosure=dataclasses.replace(a_disclosure(), edition_id=hostile, assurance_level=hostile),
-        provenance=a_provenance(study=hostile, model_id=hostile, seeds={hostile: hostile}, versions={hostile: hostile}),
+    page = a_page(
+        dataclasses.replace(a_disclosure(), edition_id=hostile, assurance_level=hostile),
+        a_provenance(study=hostile, model_id=hostile, seeds={hostile: hostile}, versions={hostile: hostile}),
     )
 
     assert "<script" not in page
@@ -148,9 +168,7 @@ def test_text_from_outside_is_escaped_everywhere() -> None:
 
 def test_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
     """A report is part of the evidence; a second one must compare equal."""
-    first, second = (
-        write_report(tmp_path / name, disclosure=a_disclosure(), provenance=a_provenance()) for name in ("a", "b")
-    )
+    first, second = (write_report(tmp_path / name, findings_of(a_disclosure(), a_provenance())) for name in ("a", "b"))
 
     assert first.read_bytes() == second.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
@@ -169,7 +187,7 @@ def test_report_claims_no_more_than_the_interval_allows(effect: Estimate, words:
     """A zero-width interval read as certainty is the worst mistake this page could invite."""
     one = dataclasses.replace(a_disclosure().effects[0], effect=effect)
 
-    page = render_report(disclosure=dataclasses.replace(a_disclosure(), effects=(one,)), provenance=a_provenance())
+    page = a_page(dataclasses.replace(a_disclosure(), effects=(one,)), a_provenance())
 
     assert words in page
 
@@ -180,7 +198,7 @@ def test_study_of_one_domain_is_not_shown_twice() -> None:
     sql = [total for total in whole.totals if total.domain is Domain.SQL]
     one = dataclasses.replace(whole, totals=tuple(sql), effects=whole.effects[:2])
 
-    page = render_report(disclosure=one, provenance=a_provenance())
+    page = a_page(one, a_provenance())
 
     assert "All domains" not in page
     assert page.count('<tr class="block">') == 1
@@ -189,4 +207,4 @@ def test_study_of_one_domain_is_not_shown_twice() -> None:
 def test_disclosure_without_an_effect_is_refused() -> None:
     """An empty report would look like a finished one."""
     with pytest.raises(InvalidRequestError, match="holds no effect"):
-        render_report(disclosure=dataclasses.replace(a_disclosure(), effects=()), provenance=a_provenance())
+        a_page(dataclasses.replace(a_disclosure(), effects=()), a_provenance())

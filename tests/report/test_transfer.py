@@ -10,11 +10,10 @@ from rich.console import Console
 
 from leakscale.models import Domain, Ring
 from leakscale.report import render_summary_table, summary_text
-from leakscale.report.html import render_report
 from leakscale.report.transfer import share_in_words, transfer_rows
 from leakscale.results import Disclosure, RingShare, RingTransfer
 
-from .test_html import a_disclosure, a_provenance
+from .test_html import a_disclosure, a_page, a_provenance
 
 A_SHARE = RingShare(None, 0.667, "bounded", 0.55, 0.801, None, None, is_censored=False)
 
@@ -60,10 +59,12 @@ def test_every_ring_and_domain_has_its_row() -> None:
 
 
 def test_a_study_of_the_leaked_form_has_no_row() -> None:
-    """Most studies ask R0 alone; an empty table would look like a missing result."""
+    """Most studies ask R0 alone; an empty table would look like a missing result, so the page says why."""
     assert transfer_rows(a_disclosure()) == ()
     assert "other forms" not in summary_text(a_disclosure())
-    assert 'id="transfer"' not in render_report(disclosure=a_disclosure(), provenance=a_provenance())
+    page = a_page(a_disclosure(), a_provenance())
+    assert "<b>Not in this study.</b> The families were asked in one form" in page
+    assert "R1 reworded" not in page
 
 
 def test_the_tables_of_a_terminal_hold_the_rows_in_80_columns() -> None:
@@ -84,7 +85,7 @@ def test_the_tables_of_a_terminal_hold_the_rows_in_80_columns() -> None:
 
 def test_the_report_has_the_rows() -> None:
     """The page is what people keep."""
-    page = render_report(disclosure=with_rings(), provenance=a_provenance())
+    page = a_page(with_rings(), a_provenance())
 
-    assert page.count("R2 renamed") == 3
+    assert page.count('<th scope="row">R2 renamed</th>') == 3
     assert page.count("0.67 (0.55 to 0.80)") == 6

@@ -23,7 +23,7 @@ from leakscale.results import CellTotal, Disclosure, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
 from leakscale.tables import Table
 
-__all__ = ["analyze_disclosure", "model_name", "plan_of", "require_same_totals"]
+__all__ = ["analyze_disclosure", "model_name", "plan_of", "released_interval", "require_same_totals"]
 
 _OF_PARTS = "parts of a domain"
 _TOTALS_ONLY = (
@@ -122,7 +122,7 @@ def _effects(
 ) -> tuple[list[EffectRow], list[CrossedRow]]:
     effects, pooled = [], []
     for effect, signed in zip(disclosure.effects, numbers["effects"], strict=True):
-        registered = _interval(effect.effect, signed["effect"], "percentile", plan)
+        registered = released_interval(effect.effect, signed["effect"], "percentile", plan.alpha)
         exact = _exact(signed, plan)
         if effect.domain is None:
             pooled.append(CrossedRow("pooled", "all domains", registered, exact))
@@ -135,7 +135,9 @@ def _effects(
             ("grand mean", "all cells", "mean"),
             ("difference", f"{first} less {second}", "difference"),
         ):
-            released = _interval(getattr(disclosure.crossed, part), numbers["crossed"][part], "percentile", plan)
+            released = released_interval(
+                getattr(disclosure.crossed, part), numbers["crossed"][part], "percentile", plan.alpha
+            )
             pooled.append(CrossedRow(summary, of, released, None))
     return effects, pooled
 
@@ -144,12 +146,13 @@ def _exact(signed: Mapping[str, Any], plan: AnalysisPlan) -> Interval | None:
     twin = signed.get("effect_exact")
     if twin is None:
         return None
-    return _interval(Estimate(twin["value"], twin["low"], twin["high"]), twin, "exact", plan)
+    return released_interval(Estimate(twin["value"], twin["low"], twin["high"]), twin, "exact", plan.alpha)
 
 
-def _interval(estimate: Estimate, signed: Mapping[str, Any], method: str, plan: AnalysisPlan) -> Interval:
+def released_interval(estimate: Estimate, signed: Mapping[str, Any], method: str, alpha: float) -> Interval:
+    """Return a released estimate as an interval, in the state that was signed beside it."""
     state = IntervalState(signed.get("state", IntervalState.ESTIMATED))
-    return Interval(estimate.value, estimate.low, estimate.high, None, method, plan.alpha, state)
+    return Interval(estimate.value, estimate.low, estimate.high, None, method, alpha, state)
 
 
 def _totals(totals: Sequence[CellTotal], model: str) -> list[TotalRow]:
@@ -207,7 +210,7 @@ def _rings(disclosure: Disclosure, numbers: Mapping[str, Any], model: str, plan:
                 model,
                 effect.domain,
                 transfer.ring,
-                _interval(effect.effect, own["effect"], "percentile", plan),
+                released_interval(effect.effect, own["effect"], "percentile", plan.alpha),
                 _exact(own, plan),
                 share.value,
                 bounds,

@@ -1,85 +1,94 @@
-"""The report: one HTML file that needs no network, no script and no other file."""
+"""The report of a study: one HTML file that needs no network, no script and no other file."""
 
 from __future__ import annotations
 
 import hashlib
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
 from leakscale.errors import InvalidRequestError
 from leakscale.models import ModelState
-from leakscale.report.forest import forest
-from leakscale.report.provenance import StudyProvenance
-from leakscale.report.trajectory import trajectory
+from leakscale.report.figures import study_figures
+from leakscale.report.findings import Findings
+from leakscale.report.page import render_page, typographic, write_page
 from leakscale.report.transfer import transfer_rows
 from leakscale.report.view import blocks, domain_name
-from leakscale.report.words import ASSURANCE, drift_note, finding, interval, percent, points, scope, verdict
+from leakscale.report.words import (
+    ASSURANCE,
+    drift_note,
+    finding,
+    interval,
+    percent,
+    points,
+    rounding_note,
+    scope,
+    verdict,
+)
 from leakscale.results import CellTotal, Disclosure, Estimate
 
 __all__ = ["render_report", "write_report"]
 
-
-def write_report(path: Path, *, disclosure: Disclosure, provenance: StudyProvenance) -> Path:
-    """Write the report of one study, replacing an older one only when the new one is complete.
-
-    Raises:
-        InvalidRequestError: If the extra `report` is not installed, or the disclosure holds no effect.
-
-    Returns:
-        The path.
-    """
-    page = render_report(disclosure=disclosure, provenance=provenance)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(page, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+_CONTENTS: Final[Mapping[str, str]] = {
+    "accuracies": "Four accuracies and their differences",
+    "control": "Why there is a control",
+    "spread": "How families differ",
+    "shapes": "Which shapes it comes from",
+    "transfer": "What acts in other forms",
+    "doses": "How it grows with strength",
+    "crossed": "Domains together",
+    "validity": "Answers that count",
+    "assurance": "How far to trust it",
+    "scope": "What the number speaks about",
+    "evidence": "Chain of evidence",
+    "tables": "Every table",
+    "rerun": "Run it again",
+}
 
 
-def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str:
-    """Return the report as text. The same inputs give the same bytes.
+def write_report(path: Path, findings: Findings) -> Path:
+    """Write the report of one study, replacing an older one only when the new one is complete; return the path.
 
     Raises:
         InvalidRequestError: If the extra `report` is not installed, or the disclosure holds no effect.
     """
-    try:
-        import jinja2  # noqa: PLC0415 - an extra: the summary table must work without it
-    except ModuleNotFoundError as error:
-        raise InvalidRequestError("the report needs jinja2; run `pip install 'leakscale[report]'`") from error
+    return write_page(path, render_report(findings))
+
+
+def render_report(findings: Findings) -> str:
+    """Return the report as text. The same findings give the same bytes.
+
+    Raises:
+        InvalidRequestError: If the extra `report` is not installed, or the disclosure holds no effect.
+    """
+    disclosure, provenance = findings.disclosure, findings.provenance
     if not disclosure.effects or not disclosure.totals:
         raise InvalidRequestError(f"disclosure of experiment '{disclosure.experiment_id}' holds no effect to report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("leakscale.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "points": _points,
-        "interval": _interval,
-        "percent": percent,
-        "title_case": _heading,
-        "setting": _setting,
-    }
-    shown = blocks(disclosure)
-    return environment.get_template("report.html.j2").render(
+    study = shlex.quote(f"runs/{provenance.study}")
+    return render_page(
+        "leakscale.report",
+        "study.html.j2",
+        contents=_CONTENTS,
+        filters={"points": _points, "interval": _interval, "percent": percent, "setting": _setting},
         disclosure=disclosure,
         provenance=provenance,
-        blocks=shown,
+        blocks=blocks(disclosure),
         level=f"{100 * disclosure.confidence:g}",
-        finding=_typographic(finding(disclosure)),
+        finding=typographic(finding(disclosure)),
         verdict=verdict(disclosure),
         drift_note=drift_note(disclosure),
+        rounding_note=rounding_note(disclosure),
         assurance=ASSURANCE.get(
             disclosure.assurance_level, "The server named a level that this version does not know."
         ),
         scope=scope(disclosure),
-        trajectories=[trajectory(block, name=f"trajectory-{index}") for index, block in enumerate(shown)],
-        forest=forest(shown, name="forest"),
+        figures=study_figures(findings),
         transfers=transfer_rows(disclosure),
+        tables=findings.analysis.tables,
+        steps=findings.steps,
+        verify_command=f"leakscale verify {study}",
+        analyze_command=f"leakscale analyze {study} --tables",
         banks=_banks(disclosure),
         seeds={**provenance.seeds, "bootstrap": disclosure.bootstrap_seed},
         payload_digest=hashlib.sha256(disclosure.payload).hexdigest(),
@@ -89,7 +98,7 @@ def render_report(*, disclosure: Disclosure, provenance: StudyProvenance) -> str
     )
 
 
-def _banks(disclosure: Disclosure) -> list[dict[str, str | int]]:
+def _banks(disclosure: Disclosure) -> list[dict[str, Any]]:
     return [
         {
             "name": f"{domain_name(total.domain)} · {total.condition} · {total.state}{ring}",
@@ -107,22 +116,12 @@ def _all_totals(disclosure: Disclosure) -> list[tuple[str, CellTotal]]:
     return [("", total) for total in disclosure.totals] + others
 
 
-def _typographic(words: str) -> str:
-    """Put a true minus sign in front of negative numbers, and keep the percent sign with its number."""
-    return words.replace(" -", " −").replace("(-", "(−").replace(" %", "\u00a0%")
-
-
 def _points(value: float, digits: int = 1) -> str:
-    return points(value, digits=digits).replace("-", "−")
+    return typographic(points(value, digits=digits))
 
 
 def _interval(estimate: Estimate, digits: int = 1) -> str:
-    return interval(estimate, digits=digits).replace("-", "−")
-
-
-def _heading(name: str) -> str:
-    """Write a key such as `lora_rank` as words."""
-    return name.replace("_", " ")
+    return typographic(interval(estimate, digits=digits))
 
 
 def _setting(value: str | float) -> str:

@@ -7,10 +7,12 @@ from typing import Final
 
 from leakscale.report.view import domain_name
 from leakscale.results import Disclosure, Estimate
+from leakscale.stats import Interval, IntervalState
 from leakscale.totals import ToldTotals
 
 __all__ = [
     "ASSURANCE",
+    "bounds_in_words",
     "drift_note",
     "finding",
     "has_interval",
@@ -63,6 +65,13 @@ def interval(estimate: Estimate, *, digits: int = 1) -> str:
     if has_interval(estimate):
         return f"{points(estimate.low, digits=digits)} to {points(estimate.high, digits=digits)}"
     return "every family alike" if estimate.low == estimate.high else "one family only"
+
+
+def bounds_in_words(interval: Interval) -> str:
+    """Write the bounds of an interval in percentage points with one decimal, or why there are none."""
+    if interval.state is IntervalState.ESTIMATED:
+        return f"{points(interval.low)} to {points(interval.high)}"
+    return interval.bounds_text
 
 
 def finding(disclosure: Disclosure) -> str:

@@ -41,7 +41,7 @@ from leakscale.models import (
     ShapeFile,
     TrainingRecord,
 )
-from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, write_report
+from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, read_findings, write_report
 from leakscale.results import Disclosure, disclosure_to_json
 from leakscale.sealing import HolderKey
 from leakscale.study.answering import Answered, answer_banks
@@ -254,7 +254,7 @@ class _Run:
         provenance = build_provenance(evidence, stage_seconds=self.stage_seconds)
         write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
         write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
-        write_report(self._directory.report, disclosure=evidence.disclosure, provenance=provenance)
+        write_report(self._directory.report, read_findings(self._directory.root))
 
 
 def _require_all_certified(outcomes: list[CertificationOutcome]) -> None:

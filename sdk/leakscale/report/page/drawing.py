@@ -156,5 +156,7 @@ def _saved(draw: Draw, kind: str, *, width: int, height: int) -> bytes:
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(width / _POINTS_PER_INCH, height / _POINTS_PER_INCH), layout="constrained")
         draw(figure)
+        if all(axes.get_subplotspec() is None for axes in figure.axes):
+            figure.set_layout_engine("none")  # every place was given
         figure.savefig(content, format=kind, metadata=_NO_METADATA[kind])
     return content.getvalue()

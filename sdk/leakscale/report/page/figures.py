@@ -46,6 +46,8 @@ class PageFigure:
     panels: tuple[Panel, ...]
     command: str
     """What makes this figure, as one would type it."""
+    absence: str = "Withheld"
+    """What stands before the reason where the table is withheld."""
 
     def file_stem(self, panel: Panel) -> str:
         """Return the name of a picture's files, without suffix."""

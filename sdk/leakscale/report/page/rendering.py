@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ from leakscale.errors import InvalidRequestError
 from leakscale.report.page.drawing import FONTS, inline_svg
 from leakscale.report.page.figures import PANEL_WIDTH, PageFigure, Panel
 from leakscale.report.page.palette import DARK, LIGHT, PRINT
+from leakscale.tables import Table
 from leakscale.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -23,13 +24,21 @@ _SKELETON: Final = "leakscale.report.page"
 _MINUS: Final = re.compile(r"(?<![\w.-])-(?=\d)")
 
 
-def render_page(package: str, template: str, *, contents: Mapping[str, str], **values: Any) -> str:
+def render_page(
+    package: str,
+    template: str,
+    *,
+    contents: Mapping[str, str],
+    filters: Mapping[str, Callable[..., str]] | None = None,
+    **values: Any,
+) -> str:
     """Render a template that extends `page.html.j2`. The same values give the same bytes.
 
     Args:
         package: Import name of the package whose folder `templates` holds the template.
         template: Its file name.
         contents: Heading of each section of the page by its anchor, in their order; the navigation is made of it.
+        filters: Of the template, besides those of the skeleton.
         values: What the template reads.
 
     Raises:
@@ -48,6 +57,7 @@ def render_page(package: str, template: str, *, contents: Mapping[str, str], **v
         lstrip_blocks=True,
     )
     _add_filters(environment)
+    environment.filters |= filters or {}
     themes = {"light": LIGHT, "dark": DARK, "print": PRINT}
     return environment.get_template(template).render(contents=contents, themes=themes, fonts=FONTS, **values)
 
@@ -64,7 +74,7 @@ def typographic(words: str) -> str:
 
 
 def _add_filters(environment: jinja2.Environment) -> None:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+    from markupsafe import Markup, escape  # noqa: PLC0415 - comes with jinja2
 
     def picture(panel: Panel, figure: PageFigure) -> Markup:
         drawn = inline_svg(
@@ -77,8 +87,11 @@ def _add_filters(environment: jinja2.Environment) -> None:
         )
         return Markup(drawn)  # noqa: S704 - made by us; what comes from outside was escaped on the way
 
-    def csv_link(figure: PageFigure) -> str:
-        return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(figure.table.to_csv().encode()).decode()}"
+    def csv_link(table: Table[Any]) -> str:
+        return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(table.to_csv().encode()).decode()}"
+
+    def ticks(words: str) -> Markup:
+        return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
 
     def css_text(words: str) -> Markup:
         return Markup(words)  # noqa: S704 - constants of ours
@@ -87,6 +100,7 @@ def _add_filters(environment: jinja2.Environment) -> None:
         "picture": picture,
         "csv_link": csv_link,
         "css_text": css_text,
+        "ticks": ticks,
         "typographic": typographic,
         "heading": lambda name: name.replace("_", " "),
     }

@@ -1,0 +1,135 @@
+"""Forest plots: estimates with their intervals on one scale, the registered one above its exact twin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from leakscale.report.figures.canvas import Scale, pixel_axes, points_label, scale_of, signed
+from leakscale.report.page import PANEL_WIDTH, Panel, color
+from leakscale.report.words import bounds_in_words, points
+from leakscale.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["ForestRow", "forest_panel"]
+
+_ROW: Final = 42
+_LINE_HEIGHT: Final = 16
+_LETTER: Final = 7.2
+"""Width of a letter in DejaVu Sans at 12 pixels, on average; other fonts are narrower."""
+_GROUP: Final = 26
+_AXIS: Final = 26
+_MARGIN: Final = 18
+_LINE, _TWIN, _TEXT = 26, 33, 13
+"""Below the top of a row: the registered interval, its twin, the baseline of its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One estimate of a forest plot."""
+
+    group: str
+    of: str
+    effect: Interval
+    """With the registered interval."""
+    exact: Interval | None = None
+    """Its limit for infinitely many resamples; None where it was not released."""
+    said: str = ""
+    """What stands beside the name, e.g. a share."""
+
+
+def forest_panel(rows: Sequence[ForestRow], *, name: str, title: str, roles: Sequence[str] = ("ink",)) -> Panel:
+    """Draw rows under the headings of their groups.
+
+    Args:
+        rows: In order; those of one group stand together.
+        name: Of the panel in its figure.
+        title: Of the panel.
+        roles: Colors of the groups, in turn.
+    """
+    groups = [(group, list(own)) for group, own in groupby(rows, key=lambda row: row.group)]
+    headings = sum(bool(group) for group, _ in groups)
+    description = "; ".join(
+        f"{': '.join(filter(None, (row.group, row.of)))}: {points(row.effect.estimate)} points"
+        f" ({bounds_in_words(row.effect)})" + (f", {row.said}" if row.said else "")
+        for row in rows
+    )
+    height = round(sum(map(_height, rows)) + headings * _GROUP + _AXIS)
+    return Panel(name, title, description, partial(_draw, groups=groups, roles=roles), height)
+
+
+def _draw(figure: Figure, *, groups: Sequence[tuple[str, list[ForestRow]]], roles: Sequence[str]) -> None:
+    height = sum(sum(map(_height, rows)) + bool(group) * _GROUP for group, rows in groups)
+    scale = scale_of(
+        100 * end
+        for _, rows in groups
+        for row in rows
+        for one in (row.effect, row.exact)
+        if one is not None
+        for end in ((one.estimate,) if one.is_degenerate else (one.low, one.estimate, one.high))
+    )
+    axes = pixel_axes(figure, left=_MARGIN, top=0, width=PANEL_WIDTH - 2 * _MARGIN, height=height)
+    axes.set(xlim=(scale.low, scale.high), ylim=(height, 0), yticks=[])
+    axes.set_xticks(scale.ticks, list(map(signed, scale.ticks)))
+    axes.spines["left"].set_visible(False)
+    y = 0.0
+    for place, (group, rows) in enumerate(groups):
+        if group:
+            _words(axes, y + 17, group, weight="bold")
+            y += _GROUP
+        for row in rows:
+            _row(axes, row, scale, y, color(roles[place % len(roles)]))
+            y += _height(row)
+
+
+def _label(row: ForestRow) -> str:
+    return f"{row.of}  {row.said}".rstrip()
+
+
+def _value(row: ForestRow) -> str:
+    return f"{points_label(row.effect.estimate)} ({bounds_in_words(row.effect)})".replace("-", "\u2212")
+
+
+def _is_long(row: ForestRow) -> bool:
+    """Tell whether name and value need a line each."""
+    return (len(_label(row)) + len(_value(row)) + 1) * _LETTER > PANEL_WIDTH - 2 * _MARGIN
+
+
+def _height(row: ForestRow) -> int:
+    return _ROW + _is_long(row) * _LINE_HEIGHT
+
+
+def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
+    _words(axes, y + _TEXT, _label(row))
+    y += _is_long(row) * _LINE_HEIGHT
+    for tick in scale.ticks:
+        shade = color("muted") if tick == 0 else color("rule")
+        axes.vlines(tick, y + _LINE - 8, y + _ROW - 2, colors=shade, linewidth=1, zorder=0)
+    axes.text(1, y + _TEXT, _value(row), transform=axes.get_yaxis_transform(), ha="right", color=ink, size=12)
+    _whisker(axes, row.effect, scale, y + _LINE, ink, is_twin=False)
+    if row.exact is not None:
+        _whisker(axes, row.exact, scale, y + _TWIN, color("muted"), is_twin=True)
+
+
+def _whisker(axes: Axes, interval: Interval, scale: Scale, y: float, ink: str, *, is_twin: bool) -> None:
+    width, size = (1.2, 0) if is_twin else (2, 7)
+    if not interval.is_degenerate:
+        low, high = ends = [
+            100 * end if math.isfinite(end) else limit
+            for end, limit in ((interval.low, scale.low), (interval.high, scale.high))
+        ]
+        axes.hlines(y, low, high, colors=ink, linewidth=width)
+        axes.vlines(ends, y - (2 if is_twin else 4), y + (2 if is_twin else 4), colors=ink, linewidth=width)
+    if size:
+        axes.plot([100 * interval.estimate], [y], "o", color=ink, markersize=size, clip_on=False)
+
+
+def _words(axes: Axes, y: float, words: str, weight: str = "normal") -> None:
+    axes.text(0, y, words, transform=axes.get_yaxis_transform(), weight=weight, size=12)
