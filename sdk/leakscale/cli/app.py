@@ -20,6 +20,7 @@ from leakscale.cli import (
     demo,
     edition,
     experiment,
+    freshness,
     grant,
     lab,
     ledger,
@@ -72,6 +73,7 @@ app.add_typer(experiment.app, name="experiment")
 app.add_typer(bank.app, name="bank")
 app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
+app.add_typer(freshness.app, name="freshness")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(verify.app, name="verify")
 app.add_typer(lab.app, name="lab")

@@ -31,6 +31,7 @@ _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _EXTRAS: Final = {
     "accelerate": "train",
+    "ahocorasick_rs": "freshness",
     "peft": "train",
     "safetensors": "train",
     "tokenizers": "train",
