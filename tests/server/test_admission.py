@@ -202,3 +202,76 @@ def test_health_is_told_while_every_thread_is_taken_and_watched_by_many() -> Non
         assert {next(watch).status for watch in watches} == {health_pb2.HealthCheckResponse.NOT_SERVING}
         server.waiting.release.set()
         assert [call.exception(timeout=20) for call in served] == [None, None]
+
+
+def own_name() -> str:
+    return threading.current_thread().name
+
+
+def name_after(event: threading.Event) -> str:
+    event.wait(20)
+    return own_name()
+
+
+def wait_until_at_most(executor: CallExecutor, call_count: int) -> None:
+    while executor.call_count > call_count:
+        time.sleep(0.001)
+
+
+def test_a_call_goes_to_the_thread_that_became_free_last() -> None:
+    """Its stack and data are still at hand; to wake all the others in turn costs every call."""
+    with CallExecutor(3, waiting_count_max=0) as executor:
+        releases = [threading.Event() for _ in range(3)]
+        names = [executor.submit(name_after, event) for event in releases]
+        for left, place in ((2, 1), (1, 2), (0, 0)):
+            releases[place].set()
+            wait_until_at_most(executor, left)
+        last = names[0].result(20)
+        taken = []
+        for _ in range(5):
+            taken.append(executor.submit(own_name).result(20))
+            wait_until_at_most(executor, 0)
+
+    assert len({name.result() for name in names}) == 3
+    assert taken == [last] * 5
+
+
+def test_calls_that_wait_are_taken_in_their_order_and_before_the_pool_ends() -> None:
+    """What was taken in is answered, whoever stops the server."""
+    done: list[int] = []
+    release = threading.Event()
+    with CallExecutor(1, waiting_count_max=8) as executor:
+        first = executor.submit(release.wait, 20)
+        waiting = [executor.submit(done.append, number) for number in range(4)]
+        dropped = waiting[2].cancel()
+        counted = executor.call_count
+        release.set()
+
+    assert first.result() and dropped
+    assert counted == 5
+    assert done == [0, 1, 3]
+    with pytest.raises(RuntimeError, match="takes no more calls"):
+        executor.submit(done.append, 9)
+
+
+def test_a_call_that_fails_leaves_its_thread_to_the_next() -> None:
+    """One thread less with each failure would be none at last."""
+    with CallExecutor(1, waiting_count_max=8) as executor:
+        failed = executor.submit(int, "no number")
+        with pytest.raises(ValueError, match="no number"):
+            failed.result(20)
+
+        assert executor.submit(int, "7").result(20) == 7
+
+
+def test_calls_can_be_dropped_where_nobody_waits_for_them() -> None:
+    """Python's own pools can, so whoever stops this one may expect it."""
+    release = threading.Event()
+    executor = CallExecutor(1, waiting_count_max=8)
+    first = executor.submit(release.wait, 20)
+    waiting = [executor.submit(int, "7") for _ in range(3)]
+    executor.shutdown(wait=False, cancel_futures=True)
+    release.set()
+
+    assert first.result(20)
+    assert all(future.cancelled() for future in waiting)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,9 +47,12 @@ class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.holds: Callable[[], bool] | None = None
+        """Whether what it answers may be given again, to anybody."""
 
     def GetLedgerHead(self, request: Any, call: Call) -> Any:  # noqa: N802
         self.calls.append(call)
+        call.answer_holds = self.holds
         return ledger_service_pb2.GetLedgerHeadResponse(
             head=resources_pb2.LedgerHead(root=call.caller.token_id.encode())
         )
@@ -110,9 +114,9 @@ def test_an_admin_may_everything_and_no_role_holds_both_ends_of_an_exposure() ->
 def test_a_handler_is_told_who_calls() -> None:
     """Identity is an argument: nothing else could say it for one of several calls at once."""
     with a_gate() as (channel, mirror):
-        ask(channel, token="reader", request_id="r-1")
+        ask(channel, token="reader")
 
-    assert [(call.caller, call.request_id) for call in mirror.calls] == [(HOLDERS["reader"], "r-1")]
+    assert [call.caller for call in mirror.calls] == [HOLDERS["reader"]]
 
 
 def test_callers_at_once_are_never_taken_for_each_other() -> None:
@@ -181,11 +185,41 @@ def test_the_clients_request_id_returns_with_every_answer(token: str) -> None:
 @pytest.mark.parametrize("request_id", ["", "two words", "x" * 65, 'quote"', "../up"])
 def test_a_request_id_that_is_none_is_replaced(request_id: str) -> None:
     """An id stands in log lines: what could break out of one is not taken over."""
-    with a_gate() as (channel, mirror):
-        trailers = ask(channel, token="reader", request_id=request_id)[1]
+    with a_gate() as (channel, _):
+        trailers = dict(refusal(channel, token="other", request_id=request_id).trailing_metadata())
 
-    assert len(trailers["x-request-id"]) == 32
-    assert mirror.calls[0].request_id == trailers["x-request-id"]
+    assert re.fullmatch("[0-9a-f]{32}", str(trailers["x-request-id"]))
+
+
+def test_a_read_that_succeeds_and_was_given_no_id_gets_none() -> None:
+    """No line of the log would have it, and trailers cost every look-up a twentieth of its time."""
+    with a_gate() as (channel, _):
+        assert "x-request-id" not in ask(channel, token="reader")[1]
+
+
+def test_an_answer_that_is_kept_needs_no_handler_and_opens_no_door() -> None:
+    """It is looked for once the caller was let in; before that, whether it is kept must not even show."""
+    with a_gate() as (channel, mirror):
+        truth = [True]
+        mirror.holds = lambda: truth[0]
+        answers = {ask(channel, token=token)[0] for token in ("reader", "reader", "second")}
+        assert len(mirror.calls) == len(answers) == 1  # it is kept
+        codes = [refusal(channel, token=token).code() for token in ("other", "nobody", "")]
+        truth[0] = False
+        ask(channel, token="reader")
+
+    assert grpc.StatusCode.OK not in codes
+    assert codes[0] is grpc.StatusCode.PERMISSION_DENIED
+    assert len(mirror.calls) == 2
+
+
+def test_an_answer_is_not_kept_unless_its_handler_says_so() -> None:
+    """What depends on who asks would be told to the next one."""
+    with a_gate() as (channel, mirror):
+        told = [ask(channel, token=token)[0] for token in ("reader", "second", "reader")]
+
+    assert len(mirror.calls) == 3
+    assert told[0] == told[2] != told[1]
 
 
 def test_the_docs_name_the_methods_and_roles_of_every_scope() -> None:

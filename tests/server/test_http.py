@@ -205,7 +205,11 @@ def test_a_stranger_is_told_how_to_be_somebody(url: str) -> None:
 def test_the_request_id_returns_in_a_header(url: str, token: str) -> None:
     """Of an answer and of an error."""
     assert ask(url, token=token, x_request_id="r-9").headers["x-request-id"] == "r-9"
-    assert len(ask(url, token=token, x_request_id="two words").headers["x-request-id"]) == 32
+
+
+def test_an_error_without_a_request_id_gets_one(url: str) -> None:
+    """Its line in the log has the same."""
+    assert len(ask(url, token="lsk_other", x_request_id="two words").headers["x-request-id"]) == 32
 
 
 def test_health_is_told_without_a_token(url: str) -> None:

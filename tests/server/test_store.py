@@ -19,7 +19,7 @@ from leakscale.whole_files import load_or_create
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 from leakscale_server.store.database import InsertOnlyDatabase, Table
-from leakscale_server.store.edition_file import FrozenFamily, file_digest, read_forms, write_edition_file
+from leakscale_server.store.edition_file import FrozenFamily, SeenFile, write_edition_file
 from leakscale_server.store.registry_tables import open_registry
 from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.signing import Signer
@@ -163,9 +163,9 @@ def test_an_edition_file_is_the_same_bytes_for_the_same_families(tmp_path: Path)
     (tmp_path / "e.partial-journal").write_bytes(b"left by a crash")
 
     assert write_edition_file(tmp_path / "e.sqlite", facts=FACTS, atoms=[ATOM], families=families) == first
-    assert file_digest(tmp_path / "e.sqlite") == first
+    assert SeenFile.at(tmp_path / "e.sqlite").digest == first
     for ring, family in zip(Ring, in_rings("f-1"), strict=True):
-        assert read_forms(tmp_path / "e.sqlite", ring).page(after="f-0", limit=1) == [family]
+        assert SeenFile.at(tmp_path / "e.sqlite").forms(ring).page(after="f-0", limit=1) == [family]
     with open_edition_file(tmp_path / "e.sqlite") as file:
         assert (file.facts(), file.atoms()) == (FACTS, (ATOM,))
 

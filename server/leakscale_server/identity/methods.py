@@ -10,7 +10,7 @@ from typing import Final
 
 from leakscale_server.identity.scopes import Scope
 
-__all__ = ["METHOD_SCOPES", "OPEN_METHODS", "scope_of"]
+__all__ = ["METHOD_SCOPES", "OPEN_METHODS", "is_read", "scope_of"]
 
 OPEN_METHODS: Final = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"})
 """Methods that need no token: they tell whether the server serves, and nothing of what it holds."""
@@ -71,3 +71,9 @@ METHOD_SCOPES: Final[Mapping[str, Scope]] = {
 def scope_of(method: str) -> Scope | None:
     """Return the scope that a method takes, or None if it opens to nobody."""
     return Scope.SERVER_READ if method.startswith(_REFLECTION) else METHOD_SCOPES.get(method)
+
+
+def is_read(method: str) -> bool:
+    """Tell whether a method changes nothing."""
+    scope = scope_of(method)
+    return scope is not None and scope.is_read

@@ -79,28 +79,27 @@ async def _called(server: SharedServer, request: Request) -> Reply:
         )
     timeout_s = timeout_s_of(request.headers)
     body = await body_of(request)
-    context = JsonCallContext()
-    guarded = _guarded(server, method, request)
+    context = JsonCallContext(tuple(request.headers.items()))
+    guarded = _guarded(server, method)
     # Where the gate leads a call when all threads are taken, as gRPC's own server reads it.
     pool = getattr(_behavior(guarded), "experimental_thread_pool", server.executor)
     work = asyncio.get_running_loop().run_in_executor(pool, _answered, guarded, body, context)
     return await _waited_for(work, request, context, timeout_s=timeout_s)
 
 
-def _guarded(server: SharedServer, method: JsonMethod, request: Request) -> Handler:
-    details = _Details(method.path, tuple(request.headers.items()))
-    handler = server.find(details)
+def _guarded(server: SharedServer, method: JsonMethod) -> Handler:
+    handler = server.find(_Details(method.path))
     if handler is None:
         raise HTTPException(404)
     if handler.unary_unary:
         handler = grpc.unary_unary_rpc_method_handler(handler.unary_unary, request_deserializer=method.decode)
-    return server.guarded(handler, details)
+    return server.guarded(handler, method.path)
 
 
 class _Details(grpc.HandlerCallDetails):
-    def __init__(self, method: str, metadata: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, method: str) -> None:
         self.method = method
-        self.invocation_metadata = metadata
+        self.invocation_metadata = ()
 
 
 def _behavior(handler: Handler) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
 
 import grpc
@@ -22,9 +22,13 @@ class JsonCallContext:
     """Collects what a handler says of its call beside the answer.
 
     The event loop says that the client left, the handler's thread does everything else.
+
+    Args:
+        headers: What came with the call, names in lower case.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, headers: Sequence[tuple[str, str]]) -> None:
+        self._headers = headers
         self._client_is_there = True
         self._code = grpc.StatusCode.OK
         self._message = ""
@@ -33,6 +37,10 @@ class JsonCallContext:
     def client_left(self) -> None:
         """Note that nobody waits any more."""
         self._client_is_there = False
+
+    def invocation_metadata(self) -> Sequence[tuple[str, str]]:
+        """Return the headers, as gRPC gives what came with a call."""
+        return self._headers
 
     def is_active(self) -> bool:
         """Return whether the client still waits."""

@@ -10,7 +10,7 @@ from leakscale.models import Condition, EditionPhase, Family, Ring, SignedStatem
 from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen
 from leakscale_server.registry.edition import Edition, EditionDraft, SignedCertificate, check_draft, parse_shapes
-from leakscale_server.registry.frozen_files import FrozenFiles, forms_in
+from leakscale_server.registry.frozen_files import FrozenFiles
 from leakscale_server.registry.lifecycle import Lifecycle
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.edition_file import Forms
@@ -272,20 +272,17 @@ class EditionRegistry:
             NotFrozen: If it is a draft.
             IntegrityFailure: If the edition file is gone or not the one that was frozen.
         """
-        return self._forms(edition_id, ring).page(after=after, limit=limit)
+        return self.forms(edition_id, ring).page(after=after, limit=limit)
 
-    def family(self, edition_id: str, family_id: str, *, ring: Ring) -> Family:
-        """Return one public family of a frozen edition in one ring.
+    def forms(self, edition_id: str, ring: Ring, *, project: str | None = None) -> Forms:
+        """Return every public family of a frozen edition in one ring, the same to everybody.
 
         Raises:
-            NotFrozen: If the edition is a draft.
-            NotFound: If it has no such family.
+            NotFound: If there is no edition that the project may see; see `get_frozen`.
+            NotFrozen: If it is a draft.
             IntegrityFailure: If the edition file is gone or not the one that was frozen.
         """
-        family = self._forms(edition_id, ring).by_id.get(family_id)
-        if family is None:
-            raise NotFound(f"edition {edition_id!r} has no family {family_id[:80]!r}", subject=family_id[:80])
-        return family
+        return self._files.forms(self.get_frozen(edition_id, project=project), ring)
 
     def frozen_file(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition lies.
@@ -294,10 +291,7 @@ class EditionRegistry:
             NotFrozen: If it is a draft.
             IntegrityFailure: If the file is gone or not the one that was frozen.
         """
-        return self._files.checked(self.get_frozen(edition_id))
-
-    def _forms(self, edition_id: str, ring: Ring) -> Forms:
-        return forms_in(self.frozen_file(edition_id), ring, edition_id=edition_id)
+        return self._files.checked(self.get_frozen(edition_id)).path
 
     def file_path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition lies."""

@@ -15,11 +15,11 @@ from leakscale_server.errors import IntegrityFailure
 from leakscale_server.registry.edition import Edition, SignedCertificate
 from leakscale_server.registry.lifecycle import Lifecycle
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.edition_file import Forms, FrozenFamily, file_digest, read_forms, write_edition_file
+from leakscale_server.store.edition_file import Forms, FrozenFamily, SeenFile, write_edition_file
 from leakscale_server.store.ledger import PUBLIC, Ledger
 from leakscale_server.store.signing import Signer
 
-__all__ = ["CertifiedFamily", "FrozenFiles", "forms_in"]
+__all__ = ["CertifiedFamily", "FrozenFiles"]
 
 CertifiedFamily = tuple[tuple[Family, Family, Family], SignedCertificate]
 """R0, R1 and R2 of a family, and its certificate."""
@@ -56,20 +56,31 @@ class FrozenFiles:
                 payload = _statement(edition, facts, file_digest=digest, freeze_time=time)
                 self._record(facts, payload, file_digest=digest)
 
-    def checked(self, edition: Edition) -> Path:
-        """Return where the file of a frozen edition lies.
+    def checked(self, edition: Edition) -> SeenFile:
+        """Return the file of a frozen edition as it lies there now.
 
         Raises:
             IntegrityFailure: If the file is gone or not the one that was frozen.
         """
-        path = self.path(edition.edition_id)
-        if file_digest(path) != edition.file_digest:
+        file = SeenFile.at(self.path(edition.edition_id))
+        if file.digest != edition.file_digest:
             raise IntegrityFailure(
                 f"the file of edition {edition.edition_id!r} is missing or not the one that was frozen; restore it "
                 "from a copy of the server's data folder",
                 subject=f"editions/{edition.edition_id}",
             )
-        return path
+        return file
+
+    def forms(self, edition: Edition, ring: Ring) -> Forms:
+        """Return every public family of a frozen edition in one ring.
+
+        Raises:
+            IntegrityFailure: As `checked`.
+        """
+        try:
+            return self.checked(edition).forms(ring)
+        except IntegrityError as error:
+            raise IntegrityFailure(str(error), subject=f"editions/{edition.edition_id}") from error
 
     def path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition has to lie."""
@@ -102,18 +113,6 @@ class FrozenFiles:
 
     def _row(self, edition_id: str) -> Row | None:
         return self._registry.row("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))
-
-
-def forms_in(path: Path, ring: Ring, *, edition_id: str) -> Forms:
-    """Return every public family of a frozen edition in one ring.
-
-    Raises:
-        IntegrityFailure: If the file is none of a frozen edition.
-    """
-    try:
-        return read_forms(path, ring)
-    except IntegrityError as error:
-        raise IntegrityFailure(str(error), subject=f"editions/{edition_id}") from error
 
 
 def _facts(edition: Edition, families: Sequence[CertifiedFamily], commitment_root: bytes) -> EditionFacts:

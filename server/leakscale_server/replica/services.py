@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import grpc
 
 from leakscale.v1 import edition_service_pb2, edition_service_pb2_grpc
-from leakscale_server.errors import NotFound, ReadOnly
+from leakscale_server.errors import ReadOnly
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.limits import CHUNK_BYTES, FAMILIES_PER_PAGE
 from leakscale_server.registry.names import parse
@@ -63,6 +63,7 @@ class ReplicaEditionService(edition_service_pb2_grpc.EditionServiceServicer):
         edition = self._edition(request.edition, field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
         forms = edition.forms(codec.decode_ring(request.ring))
+        call.answer_holds = forms.hold
         families = forms.page(after=request.page_token, limit=limit + 1)
         page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
@@ -76,9 +77,9 @@ class ReplicaEditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """Return one public family in one ring."""
         edition_id, family_id = parse(request.name, "editions", "families")
         edition = self._replica.state().edition(edition_id)
-        family = edition.forms(codec.decode_ring(request.ring)).by_id.get(family_id)
-        if family is None:
-            raise NotFound(f"edition {edition_id!r} has no family {family_id!r}", subject=family_id)
+        forms = edition.forms(codec.decode_ring(request.ring))
+        call.answer_holds = forms.hold
+        family = codec.named_family(forms, edition_id, family_id)
         return edition_service_pb2.GetFamilyResponse(family=codec.encode_family(edition_id, family))
 
     def DownloadEdition(  # noqa: N802

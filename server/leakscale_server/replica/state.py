@@ -23,7 +23,7 @@ from leakscale.verify import ServerDirectory, verify_directory
 from leakscale.verify.directory import read_entries, read_head
 from leakscale_server.errors import IntegrityFailure, NotFound, NotRetired
 from leakscale_server.registry.lifecycle import Transition
-from leakscale_server.store.edition_file import Forms, file_digest, read_forms
+from leakscale_server.store.edition_file import Forms, SeenFile
 from leakscale_server.store.ledger import Entry, Head, LedgerTree
 
 __all__ = ["Replica", "ReplicaEdition", "ReplicaState"]
@@ -77,7 +77,7 @@ class ReplicaEdition:
         Raises:
             IntegrityFailure: If the file is no more the one that held.
         """
-        return read_forms(self.checked_path(), ring)
+        return self._checked().forms(ring)
 
     def checked_path(self) -> Path:
         """Return where its file lies.
@@ -85,12 +85,16 @@ class ReplicaEdition:
         Raises:
             IntegrityFailure: If the file is no more the one that held.
         """
-        if file_digest(self.path) != self.file_digest:
+        return self._checked().path
+
+    def _checked(self) -> SeenFile:
+        file = SeenFile.at(self.path)
+        if file.digest != self.file_digest:
             raise IntegrityFailure(
                 f"the file of edition {self.edition_id!r} is missing or not the one that was frozen; export it again",
                 subject=f"editions/{self.edition_id}",
             )
-        return self.path
+        return file
 
     def openings(self) -> list[Opening]:
         """Return what its commitments hid, in the order of family ids.

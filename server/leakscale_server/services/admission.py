@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,6 +34,23 @@ class _Account:
     stream_count: int = 0
 
 
+class _Counted:
+    """A call that counts; a class and no generator for the sake of what every call pays."""
+
+    __slots__ = ("_account", "_admission", "_is_stream")
+
+    def __init__(self, admission: Admission, account: _Account, is_stream: bool) -> None:
+        self._admission = admission
+        self._account = account
+        self._is_stream = is_stream
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        self._admission._ended(self._account, self._is_stream)
+
+
 class Admission:
     """Counts calls in flight.
 
@@ -49,9 +66,8 @@ class Admission:
         self._stream_count = 0
         self._accounts: dict[str, _Account] = {}
 
-    @contextmanager
-    def one_call(self, principal: str, *, is_stream: bool) -> Iterator[None]:
-        """Count a call for as long as the block runs.
+    def one_call(self, principal: str, *, is_stream: bool) -> AbstractContextManager[None]:
+        """Count a call from now on until the block ends.
 
         Raises:
             QueueFull: If it is one too many; with the time after which there may be room.
@@ -63,13 +79,13 @@ class Admission:
             account.call_count += 1
             account.stream_count += is_stream
             self._stream_count += is_stream
-        try:
-            yield
-        finally:
-            with self._lock:
-                account.call_count -= 1
-                account.stream_count -= is_stream
-                self._stream_count -= is_stream
+        return _Counted(self, account, is_stream)
+
+    def _ended(self, account: _Account, is_stream: bool) -> None:
+        with self._lock:
+            account.call_count -= 1
+            account.stream_count -= is_stream
+            self._stream_count -= is_stream
 
     def _account(self, principal: str) -> _Account:
         """Return the account of a principal as it is now. There are as many as principals with a token."""

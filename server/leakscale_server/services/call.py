@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
@@ -15,6 +16,9 @@ __all__ = ["Call", "CallContext"]
 class CallContext(Protocol):
     """What a listener knows of a call: of gRPC's context what the gate needs, which JSON over HTTP can give too."""
 
+    def invocation_metadata(self) -> Any:
+        """Return what came with the call, as pairs."""
+
     def is_active(self) -> bool:
         """Return whether the client still waits."""
 
@@ -25,11 +29,12 @@ class CallContext(Protocol):
         """End the call with an error, by raising."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
-    """Who calls, under which id, and the listener's own context for what only it can do."""
+    """Who calls, and the listener's own context for what only it can do."""
 
-    request_id: str
-    """As the client sent it in `x-request-id`, or drawn here; it stands in the log and returns in the trailers."""
     caller: Caller
     context: CallContext
+    answer_holds: Callable[[], bool] | None = None
+    """Set by a handler whose answer everybody gets who may call the method: tells whether it would be the same again.
+    Such an answer may be given again without the handler; None: each call has its own."""

@@ -13,7 +13,7 @@ from leakscale.v1 import (
     resources_pb2,
 )
 from leakscale_server.core.building.construction import FamilySlot
-from leakscale_server.errors import InvalidRequest
+from leakscale_server.errors import InvalidRequest, NotFound
 from leakscale_server.limits import PAGE_SIZE_MAX
 from leakscale_server.registry.editions import Edition, EditionDraft, SignedCertificate
 from leakscale_server.registry.grants import Grant
@@ -31,6 +31,7 @@ from leakscale_server.services.wire import (
     timestamp,
 )
 from leakscale_server.stages.editions import CertificationOutcome
+from leakscale_server.store.edition_file import Forms
 
 __all__ = [
     "decode_draft",
@@ -41,6 +42,7 @@ __all__ = [
     "encode_family",
     "encode_grant",
     "encode_opening",
+    "named_family",
     "page",
     "page_size",
     "page_start",
@@ -185,6 +187,18 @@ def encode_opening(opening: Opening) -> resources_pb2.Opening:
         nonce=opening.nonce,
         condition=CONDITION_VALUES[opening.condition],
     )
+
+
+def named_family(forms: Forms, edition_id: str, family_id: str) -> Family:
+    """Return one family of an edition.
+
+    Raises:
+        NotFound: If there is none of that id.
+    """
+    family = forms.by_id.get(family_id)
+    if family is None:
+        raise NotFound(f"edition {edition_id!r} has no family {family_id[:80]!r}", subject=family_id[:80])
+    return family
 
 
 def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:

@@ -9,6 +9,7 @@ from leakscale.v1 import (
     certification_service_pb2_grpc,
     edition_service_pb2,
     edition_service_pb2_grpc,
+    enums_pb2,
     resources_pb2,
 )
 from leakscale_server.core.building.construction import FamilySlot
@@ -20,6 +21,7 @@ from leakscale_server.registry.retirement import Retirements
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
 from leakscale_server.stages.editions import EditionStages
+from leakscale_server.store.edition_file import Forms
 
 __all__ = ["CertificationService", "EditionService"]
 
@@ -79,9 +81,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """List public families in one ring, in the order of their ids."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
-        ring = codec.decode_ring(request.ring)
-        self._editions.visible(edition_id, project=call.caller.project)
-        families = self._editions.families(edition_id, ring=ring, after=request.page_token, limit=limit + 1)
+        families = self._forms(edition_id, request.ring, call).page(after=request.page_token, limit=limit + 1)
         page = families[:limit]
         return edition_service_pb2.ListFamiliesResponse(
             families=[codec.encode_family(edition_id, family) for family in page],
@@ -93,8 +93,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.GetFamilyResponse:
         """Return one public family in one ring."""
         edition_id, family_id = parse(request.name, "editions", "families")
-        self._editions.visible(edition_id, project=call.caller.project)
-        family = self._editions.family(edition_id, family_id, ring=codec.decode_ring(request.ring))
+        family = codec.named_family(self._forms(edition_id, request.ring, call), edition_id, family_id)
         return edition_service_pb2.GetFamilyResponse(family=codec.encode_family(edition_id, family))
 
     def DownloadEdition(  # noqa: N802
@@ -129,6 +128,12 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
             openings=[codec.encode_opening(opening) for opening in page],
             next_page_token=page[-1].family_id if len(openings) > limit else "",
         )
+
+    def _forms(self, edition_id: str, ring: enums_pb2.Ring, call: Call) -> Forms:
+        """Return the families of a frozen edition: what is read of them is kept, for it is the same to everybody."""
+        forms = self._editions.forms(edition_id, codec.decode_ring(ring), project=call.caller.project)
+        call.answer_holds = forms.hold
+        return forms
 
 
 class CertificationService(certification_service_pb2_grpc.CertificationServiceServicer):

@@ -5,9 +5,9 @@ One interceptor does it all, because an exception out of a handler would otherwi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NoReturn
 
 import grpc
 
@@ -15,11 +15,10 @@ from leakscale_server.errors import QueueFull, ScopeMissing, TokenMissing
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import OPEN_METHODS, scope_of
 from leakscale_server.services.admission import Admission
-from leakscale_server.services.call import Call, CallContext
 from leakscale_server.services.call_executor import CallExecutor
+from leakscale_server.services.kept_answers import KeptAnswers
 from leakscale_server.services.observing import EndedCall, Observer
-from leakscale_server.services.passage import Handler, Passage, on_pool
-from leakscale_server.services.refusals import REQUEST_ID_HEADER
+from leakscale_server.services.passage import GuardedMethod, Handler, Passage, Way, on_pool
 
 __all__ = ["Gate", "Identify"]
 
@@ -52,42 +51,54 @@ class Gate(grpc.ServerInterceptor):
         self._observers = observers
         self._admission = admission
         self._executor = executor
+        self._kept = KeptAnswers()
+        self._known: dict[str, GuardedMethod] = {}
+        """By method, so that no call makes its own. As many as the server has methods."""
 
     def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Handler | None],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """Wrap the handler of one call."""
+        """Wrap the handler of one call of gRPC's."""
         handler = continuation(handler_call_details)
         if handler is None:
             return None
         method = handler_call_details.method
+        known = self._known.get(method)
+        if known is not None and known.inner is handler and not self._executor.is_full:
+            return known.handler
+        if method in OPEN_METHODS or self._executor.is_full:
+            return self.guard(method, handler)
+        self._known[method] = guarded = self._guarded(method, handler, way=self._let_through, kept=self._kept)
+        return guarded.handler
+
+    def guard(self, method: str, handler: Handler) -> Handler:
+        """Wrap a handler for one call of another listener, which encodes what it answers itself."""
         if method in OPEN_METHODS:
             return on_pool(handler, self._executor.quick)
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        is_full = self._executor.is_full
-        passage = Passage(
+        if self._executor.is_full:
+            return on_pool(self._guarded(method, handler, way=_no_room).handler, self._executor.quick)
+        return self._guarded(method, handler, way=self._let_through).handler
+
+    def _guarded(self, method: str, handler: Handler, *, way: Way, kept: KeptAnswers | None = None) -> GuardedMethod:
+        return GuardedMethod(
             method,
-            metadata,
             handler,
-            way=_no_room if is_full else self._let_through,
-            recheck=lambda: self._identified(metadata),
+            way=way,
+            recheck=lambda passage: self._identified(passage.metadata),
             ended=self._tell,
+            kept=kept,
         )
-        return on_pool(passage.handler(), self._executor.quick) if is_full else passage.handler()
 
     def _tell(self, ended: EndedCall) -> None:
         for observer in self._observers:
             observer(ended)
 
-    @contextmanager
-    def _let_through(self, passage: Passage, context: CallContext) -> Iterator[Call]:
+    def _let_through(self, passage: Passage) -> AbstractContextManager[None]:
         caller = passage.caller = self._identified(passage.metadata)
         _check_scope(caller, passage.method)
-        with self._admission.one_call(caller.principal, is_stream=passage.is_stream):
-            context.set_trailing_metadata(((REQUEST_ID_HEADER, passage.request_id),))
-            yield Call(passage.request_id, caller, context)
+        return self._admission.one_call(caller.principal, is_stream=passage.is_stream)
 
     def _identified(self, metadata: Mapping[str, str | bytes]) -> Caller:
         """Return who calls.
@@ -112,7 +123,5 @@ def _check_scope(caller: Caller, method: str) -> None:
         )
 
 
-@contextmanager
-def _no_room(_passage: Passage, _context: CallContext) -> Iterator[Any]:
+def _no_room(_passage: Passage) -> NoReturn:
     raise QueueFull("the server handles as many calls as it can; try again in a moment")
-    yield  # the signature of a context manager

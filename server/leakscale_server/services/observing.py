@@ -17,7 +17,7 @@ import grpc
 import structlog
 
 from leakscale_server.identity.caller import Caller
-from leakscale_server.identity.methods import scope_of
+from leakscale_server.identity.methods import is_read
 
 __all__ = ["CallLog", "EndedCall", "Observer"]
 
@@ -32,6 +32,7 @@ class EndedCall:
     method: str
     """Full name, as gRPC gives it; one that this server has."""
     request_id: str
+    """Empty for a read that succeeded and that its client gave none: nothing names it."""
     caller: Caller | None
     """None where it was refused before that was known."""
     code: grpc.StatusCode
@@ -62,8 +63,8 @@ class CallLog:
 
     def __call__(self, ended: EndedCall) -> None:
         """Take a call that has ended."""
-        scope, caller = scope_of(ended.method), ended.caller
-        if ended.code is grpc.StatusCode.OK and scope is not None and scope.is_read:
+        caller = ended.caller
+        if ended.code is grpc.StatusCode.OK and is_read(ended.method):
             return
         is_cheap = caller is None or ended.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         if is_cheap and self._is_too_many():

@@ -1,121 +1,184 @@
-"""One call on its way through the gate, in whichever of the four kinds it comes."""
+"""The way of a call through the gate, in whichever of the four kinds it comes."""
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, TypeAlias
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.identity.caller import Caller
+from leakscale_server.identity.methods import is_read
 from leakscale_server.services.call import Call, CallContext
+from leakscale_server.services.kept_answers import KeptAnswers
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, fault_of
 
-__all__ = ["Handler", "Passage", "Way", "on_pool"]
+__all__ = ["GuardedMethod", "Handler", "Passage", "Way", "on_pool"]
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Way: TypeAlias = "Callable[[Passage, CallContext], AbstractContextManager[Call]]"
-"""Lets a call through for as long as its handler runs, or raises."""
+Way: TypeAlias = "Callable[[Passage], AbstractContextManager[None]]"
+"""Finds out who calls and lets the call through for as long as its handler runs, or raises."""
 
 
 class Passage:
-    """A call with its method and its metadata, before anybody knows whose it is.
+    """One call, with its metadata before anybody knows whose it is; within the block what is raised becomes a status.
+
+    A class, where a generator would read shorter: every call makes one, and a generator costs it three times as much.
+    """
+
+    __slots__ = ("_begin_s", "_context", "_ended", "_request_id", "caller", "is_stream", "metadata", "method")
+
+    def __init__(self, method: str, context: CallContext, *, is_stream: bool, ended: Observer) -> None:
+        self.method = method
+        self.metadata: Mapping[str, str | bytes] = dict(context.invocation_metadata() or ())
+        self._request_id = _given_id(self.metadata)
+        self.is_stream = is_stream
+        self.caller: Caller | None = None
+        """Who calls, once the way has found out."""
+        self._context = context
+        self._ended = ended
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._begin_s = time.perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Tell how the call ended, and end it with the status of what was raised."""
+        if error is None:
+            self._tell(grpc.StatusCode.OK)
+            return
+        if not isinstance(error, Exception):
+            # A generator that nobody asks for more is closed: its client has left.
+            self._tell(grpc.StatusCode.CANCELLED)
+            return
+        client_is_there = self._context.is_active()
+        fault = fault_of(error, request_id=self.request_id, client_is_there=client_is_there)
+        if client_is_there:
+            self._tell(fault.code, fault.reason_name)
+        else:
+            self._tell(grpc.StatusCode.CANCELLED)
+        abort(self._context, fault, request_id=self.request_id)
+
+    @property
+    def request_id(self) -> str:
+        """As the client sent it in `x-request-id`, or drawn when it is first needed."""
+        if not self._request_id:
+            self._request_id = os.urandom(16).hex()
+        return self._request_id
+
+    def call(self, *, is_read: bool) -> Call:
+        """Return what the handler gets; the way has said who calls.
+
+        The id returns in the trailers, but where the client sent none and no line of the log will have one.
+        """
+        assert self.caller is not None  # noqa: S101 - no way is open to nobody
+        if self._request_id or not is_read:
+            self._context.set_trailing_metadata(((REQUEST_ID_HEADER, self.request_id),))
+        return Call(self.caller, self._context)
+
+    def _tell(self, code: grpc.StatusCode, reason: str = "") -> None:
+        time_s = time.perf_counter() - self._begin_s
+        request_id = self._request_id if code is grpc.StatusCode.OK else self.request_id
+        self._ended(EndedCall(self.method, request_id, self.caller, code, reason, time_s))
+
+
+class GuardedMethod:
+    """A method's handler behind the gate.
 
     Args:
         method: Full name, as gRPC gives it.
-        metadata: What came with it.
-        handler: The service's own, whose requests are decoded here and only once the way was found open.
-        way: Lets it through.
+        inner: The service's own handler, whose requests are decoded here and only once the way was found open.
+        way: Lets a call through.
         recheck: Raises once the caller's token has ended. Asked with each message of a stream: it may last hours.
-        ended: Told when it has ended.
+        ended: Told of each call when it has ended.
+        kept: Answers that need no handler again; None where none are.
     """
 
     def __init__(
         self,
         method: str,
-        metadata: Mapping[str, str | bytes],
-        handler: Handler,
+        inner: Handler,
         *,
         way: Way,
-        recheck: Callable[[], object],
+        recheck: Callable[[Passage], object],
         ended: Observer,
+        kept: KeptAnswers | None = None,
     ) -> None:
-        self.method = method
-        self.metadata = metadata
-        self.request_id = _request_id(metadata)
-        self.is_stream = handler.request_streaming or handler.response_streaming
-        self._inner = handler
+        self._method = method
+        self.inner = inner
         self._way = way
         self._recheck = recheck
         self._ended = ended
-        self.caller: Caller | None = None
-        """Who calls, once the way has found out."""
-
-    def handler(self) -> Handler:
-        """Return the handler in its guarded form."""
-        inner = self._inner
+        self._kept = kept
+        self._is_read = is_read(method)
+        self._is_stream = inner.request_streaming or inner.response_streaming
         behavior = inner.unary_unary or inner.unary_stream or inner.stream_unary or inner.stream_stream
         assert behavior is not None  # noqa: S101 - a handler has one of the four kinds
-        return _of_kind(inner, self._many(behavior) if inner.response_streaming else self._once(behavior))
+        self._behavior: Callable[..., Any] = behavior
+        self.handler = self._guarded()
+        """The handler in its guarded form."""
 
-    def _once(self, behavior: Callable[..., Any]) -> Callable[[Any, CallContext], Any]:
-        def guarded(request: Any, context: CallContext) -> Any:
-            with self._watched(context), self._way(self, context) as call:
-                return behavior(self._decoded(request), call)
+    def _guarded(self) -> Handler:
+        inner = self.inner
+        if inner.response_streaming:
+            return _of_kind(inner, self._many, serializer=inner.response_serializer)
+        if self._is_stream or self._kept is None:
+            return _of_kind(inner, self._once, serializer=inner.response_serializer)
+        return _of_kind(inner, self._encoded)
 
-        return guarded
+    def _passage(self, context: CallContext) -> Passage:
+        return Passage(self._method, context, is_stream=self._is_stream, ended=self._ended)
 
-    def _many(self, behavior: Callable[..., Any]) -> Callable[[Any, CallContext], Iterator[Any]]:
-        def guarded(request: Any, context: CallContext) -> Iterator[Any]:
-            with self._watched(context), self._way(self, context) as call:
-                for answer in behavior(self._decoded(request), call):
-                    self._recheck()
-                    yield answer
+    def _once(self, request: Any, context: CallContext) -> Any:
+        with self._passage(context) as passage, self._way(passage):
+            return self._behavior(self._decoded(request, passage), passage.call(is_read=self._is_read))
 
-        return guarded
+    def _encoded(self, request: bytes, context: CallContext) -> bytes:
+        """Answer one request with bytes: those of an answer that is kept, where there is one."""
+        assert self._kept is not None and self.inner.response_serializer is not None  # noqa: S101 - see `_guarded`
+        with self._passage(context) as passage, self._way(passage):
+            call = passage.call(is_read=self._is_read)
+            kept = self._kept.find(self._method, request)
+            if kept is not None:
+                return kept
+            answer = self.inner.response_serializer(self._behavior(self._decode(request), call))
+            if call.answer_holds is not None:
+                self._kept.keep(self._method, request, answer, holds=call.answer_holds)
+            return answer
 
-    @contextmanager
-    def _watched(self, context: CallContext) -> Iterator[None]:
-        """Turn what is raised within into a status, and tell how the call ended."""
-        begin_s = time.perf_counter()
-        # A generator that nobody asks for more is closed: its client has left.
-        code, reason = grpc.StatusCode.CANCELLED, ""
-        try:
-            yield
-            code = grpc.StatusCode.OK
-        except Exception as error:
-            client_is_there = context.is_active()
-            fault = fault_of(error, request_id=self.request_id, client_is_there=client_is_there)
-            if client_is_there:
-                code, reason = fault.code, fault.reason_name
-            abort(context, fault, request_id=self.request_id)
-        finally:
-            time_s = time.perf_counter() - begin_s
-            self._ended(EndedCall(self.method, self.request_id, self.caller, code, reason, time_s))
+    def _many(self, request: Any, context: CallContext) -> Iterator[Any]:
+        with self._passage(context) as passage, self._way(passage):
+            for answer in self._behavior(self._decoded(request, passage), passage.call(is_read=self._is_read)):
+                self._recheck(passage)
+                yield answer
 
-    def _decoded(self, request: Any) -> Any:
-        return self._each_decoded(request) if self._inner.request_streaming else self._decode(request)
+    def _decoded(self, request: Any, passage: Passage) -> Any:
+        return self._each_decoded(request, passage) if self.inner.request_streaming else self._decode(request)
 
-    def _each_decoded(self, requests: Iterator[bytes]) -> Iterator[Any]:
+    def _each_decoded(self, requests: Iterator[bytes], passage: Passage) -> Iterator[Any]:
         for request in requests:
-            self._recheck()
+            self._recheck(passage)
             yield self._decode(request)
 
     def _decode(self, request: bytes) -> Any:
-        assert self._inner.request_deserializer is not None  # noqa: S101 - every generated handler has one
+        assert self.inner.request_deserializer is not None  # noqa: S101 - every generated handler has one
         try:
-            return self._inner.request_deserializer(request)
+            return self.inner.request_deserializer(request)
         except DecodeError as error:
-            name = self.method.rpartition("/")[2]
+            name = self._method.rpartition("/")[2]
             raise InvalidRequest(f"the request of {name} is no message of leakscale.v1; check the client") from error
 
 
@@ -130,20 +193,22 @@ def on_pool(handler: Handler, pool: ThreadPoolExecutor) -> Handler:
     # Where gRPC looks for both. The health service's `Watch` holds no thread because of the second.
     moved.experimental_thread_pool = pool  # type: ignore[attr-defined]
     moved.experimental_non_blocking = getattr(behavior, "experimental_non_blocking", False)  # type: ignore[attr-defined]
-    return _of_kind(handler, moved, deserializer=handler.request_deserializer)
+    return _of_kind(handler, moved, deserializer=handler.request_deserializer, serializer=handler.response_serializer)
 
 
-def _of_kind(like: Handler, behavior: Callable[..., Any], *, deserializer: Any = None) -> Handler:
+def _of_kind(
+    like: Handler, behavior: Callable[..., Any], *, deserializer: Any = None, serializer: Any = None
+) -> Handler:
     make = {
         (False, False): grpc.unary_unary_rpc_method_handler,
         (False, True): grpc.unary_stream_rpc_method_handler,
         (True, False): grpc.stream_unary_rpc_method_handler,
         (True, True): grpc.stream_stream_rpc_method_handler,
     }[like.request_streaming, like.response_streaming]
-    return make(behavior, request_deserializer=deserializer, response_serializer=like.response_serializer)
+    return make(behavior, request_deserializer=deserializer, response_serializer=serializer)
 
 
-def _request_id(metadata: Mapping[str, str | bytes]) -> str:
-    """Return the id that the client gave the call, or a new one: what would not fit in a log line is no id."""
-    given = str(metadata.get(REQUEST_ID_HEADER, ""))
-    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(16)
+def _given_id(metadata: Mapping[str, str | bytes]) -> str:
+    """Return the id that the client gave the call, or nothing: what would not fit in a log line is no id."""
+    given = metadata.get(REQUEST_ID_HEADER)
+    return str(given) if given is not None and _REQUEST_ID.fullmatch(str(given)) else ""

@@ -30,11 +30,9 @@ class SharedServer(grpc.Server):
         self._handlers: list[grpc.GenericRpcHandler] = []
         self.executor = executor
 
-    def guarded(self, handler: Handler, details: grpc.HandlerCallDetails) -> Handler:
+    def guarded(self, handler: Handler, method: str) -> Handler:
         """Return a handler behind the gate, for one call."""
-        guarded = self._gate.intercept_service(lambda _: handler, details)
-        assert guarded is not None  # noqa: S101 - only a method without a handler has none
-        return guarded
+        return self._gate.guard(method, handler)
 
     def find(self, details: grpc.HandlerCallDetails) -> Handler | None:
         """Return the handler of a method, unguarded, as gRPC finds it; None if there is none."""

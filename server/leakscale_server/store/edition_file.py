@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from sqlite_utils import Database
 
@@ -18,7 +19,7 @@ from leakscale.commitments import public_bytes
 from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_file
 from leakscale.models import Family, Ring
 
-__all__ = ["Forms", "FrozenFamily", "file_digest", "read_forms", "write_edition_file"]
+__all__ = ["Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,50 @@ class FrozenFamily:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenFile:
+    """An edition file as it lay there at one moment."""
+
+    path: Path
+    stamp: tuple[int, int, int] | None
+    """Inode, bytes and time of the last change, which tell it from a file that was put in its place; None: none was
+    there."""
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Look at a file."""
+        try:
+            status = os.stat(path)  # noqa: PTH116 - every look-up asks, and `Path.stat` costs half as much again
+        except FileNotFoundError:
+            return cls(path, None)
+        return cls(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file in hex, or nothing if there is no such file; a file is read once."""
+        return "" if self.stamp is None else _digest_of(self)
+
+    def forms(self, ring: Ring) -> Forms:
+        """Return every public family in one ring; a file is read once.
+
+        Raises:
+            IntegrityError: If it is no file of a frozen edition.
+        """
+        return _forms_of(self, ring)
+
+
+@dataclass(frozen=True, slots=True)
 class Forms:
     """Every family of an edition in one ring."""
 
+    file: SeenFile
+    """What they were read from."""
     ids: tuple[str, ...]
     """In order."""
     by_id: Mapping[str, Family]
+
+    def hold(self) -> bool:
+        """Tell whether the file is still the one that they were read from."""
+        return SeenFile.at(self.file.path) == self.file
 
     def page(self, *, after: str, limit: int) -> list[Family]:
         """Return the families whose ids come after one, at most `limit`, in order."""
@@ -73,35 +112,16 @@ def write_edition_file(
     return digest
 
 
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of an edition file in hex, or nothing if there is no such file; a file is read once."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return ""
-    return _digest_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def read_forms(path: Path, ring: Ring) -> Forms:
-    """Return every public family in one ring; a file is read once.
-
-    Raises:
-        IntegrityError: If it is no file of a frozen edition.
-    """
-    status = path.stat()
-    return _forms_of(path, ring, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
 @functools.lru_cache(maxsize=256)
-def _digest_of(path: Path, _inode: int, _size: int, _mtime_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digest_of(file: SeenFile) -> str:
+    return hashlib.sha256(file.path.read_bytes()).hexdigest()
 
 
 @functools.lru_cache(maxsize=12)  # a full edition of 2,048 families takes about 7 MB a ring
-def _forms_of(path: Path, ring: Ring, _inode: int, _size: int, _mtime_ns: int) -> Forms:
-    with open_edition_file(path) as file:
-        families = {family.family_id: family for family in file.families(ring)}
-    return Forms(tuple(families), families)
+def _forms_of(file: SeenFile, ring: Ring) -> Forms:
+    with open_edition_file(file.path) as opened:
+        families = {family.family_id: family for family in opened.families(ring)}
+    return Forms(file, tuple(families), families)
 
 
 def _meta(facts: EditionFacts) -> dict[str, str]:
