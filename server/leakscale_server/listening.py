@@ -35,6 +35,11 @@ LISTENER_OPTIONS: Final = (
     # a connection that pings more than once in 5 minutes is cut off, in the middle of a long call.
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
+    # A flood waits at its own client, by connection. What is not yet taken up here waits too; by default the library
+    # drops some beyond 1,000, whosesoever they are, before the gate could say anything.
+    ("grpc.max_concurrent_streams", 256),
+    ("grpc.server.max_pending_requests", 1_000_000),
+    ("grpc.server.max_pending_requests_hard_limit", 1_000_000),
 )
 
 

@@ -22,6 +22,7 @@ from leakscale_server.certificates import server_credentials
 from leakscale_server.config import ConfigError, TlsFiles
 from leakscale_server.errors import InvalidRequest, NotFound
 from leakscale_server.identity.bootstrap import BootstrapToken
+from leakscale_server.json_http import connection
 from leakscale_server.json_http.methods import JSON_METHODS, JsonMethod
 from leakscale_server.limits import MESSAGE_BYTES_MAX, CallLimits
 from leakscale_server.listening import listening, new_server
@@ -122,6 +123,21 @@ def test_what_http_cannot_carry_is_refused_with_what_it_can(
 
     assert told(response) == expected
     assert word in response.json()["message"]
+
+
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are 256 places. Whoever is served meanwhile stays."""
+    monkeypatch.setattr(connection, "HEAD_TIME_S_MAX", 0.5)
+    with a_server() as (url, _):
+        host, port = url.removeprefix("http://").split(":")
+        with (
+            socket.create_connection((host, int(port)), timeout=30) as silent,
+            socket.create_connection((host, int(port)), timeout=30) as slow,
+            httpx.Client(headers={"authorization": f"Bearer {TOKEN}"}) as patient,
+        ):
+            slow.sendall(b"POST / HTTP/1.1\r\nHo")
+            assert (silent.recv(1), slow.recv(1)) == (b"", b"")
+            assert patient.post(url + HEAD, json={}).status_code == 200
 
 
 def test_connects_own_headers_are_taken(url: str) -> None:

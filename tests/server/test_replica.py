@@ -135,6 +135,20 @@ def test_a_replica_holds_no_secret(exported: Path, tmp_path: Path) -> None:
     assert not {"vault.db", "vault.key", "signing.key", "editions"} & names
 
 
+def test_a_folder_is_a_servers_or_a_replicas(exported: Path, tmp_path: Path) -> None:
+    """With the other's tokens a server would speak under another key to people who know the first."""
+    with serve(server_config(tmp_path / "replica", replica_of=exported)):
+        pass
+    with pytest.raises(ConfigError, match="is a replica's; choose a new one for the server"):
+        serve(server_config(tmp_path / "replica")).__enter__()
+    with serve(server_config(tmp_path / "server")):
+        pass
+    with pytest.raises(ConfigError, match="is a server's; choose a new one for the replica"):
+        serve(server_config(tmp_path / "server", replica_of=exported)).__enter__()
+
+    assert not (tmp_path / "replica" / "signing.key").exists()
+
+
 def test_any_number_of_replicas_serves_one_directory(exported: Path, tmp_path: Path, world: World) -> None:
     """Nothing in it is locked or written."""
     before = {path: hashlib.sha256(path.read_bytes()).digest() for path in exported.rglob("*") if path.is_file()}

@@ -149,7 +149,7 @@ def test_the_token_stands_alone_on_standard_output(command: Command) -> None:
         (["create", "--principal", "a", "--role", "auditor", "--expires-in", "soon"], "--expires-in soon: write a"),
         (["create", "--principal", "a", "--role", "auditor", "--scope", "grants:redeem"], "is beyond the role auditor"),
         (["revoke", "f00"], "token 'f00' does not exist on this server"),
-        (["rotate", "f00", "--overlap", "-1h"], "--overlap -1h: write up to six digits and a unit"),
+        (["rotate", "f00", "--overlap", "-1h"], "--overlap -1h: write a number of at most six digits and a unit"),
     ],
 )
 def test_a_mistake_is_one_line(command: Command, arguments: list[str], words: str) -> None:

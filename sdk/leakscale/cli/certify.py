@@ -121,7 +121,7 @@ def _print(shell: Shell, draft: Edition, outcomes: list[CertificationOutcome], *
         lines.append(f"{shape_id:<32} {certified} of {len(own)} certified")
         lines += folded(own)
     if is_kept:
-        lines.append(_next_step(edition, is_frozen=draft.is_frozen, is_complete=not rejected))
+        lines.append(_next_step(edition, draft=draft, is_complete=not rejected))
     shell.console.result(
         {
             "edition": edition,
@@ -145,8 +145,12 @@ def folded(outcomes: list[CertificationOutcome]) -> list[str]:
     ]
 
 
-def _next_step(edition: str, *, is_frozen: bool, is_complete: bool) -> str:
-    if is_frozen:
+def _next_step(edition: str, *, draft: Edition, is_complete: bool) -> str:
+    from leakscale.models import EditionPhase  # noqa: PLC0415
+
+    if draft.phase is EditionPhase.RETIRED:
+        return f"edition '{edition}' is retired and nothing can be measured with it; certify with a new --edition"
+    if draft.is_frozen:
         return f"edition '{edition}' is frozen; use it with `leakscale experiment create`"
     if is_complete:
         return f"edition '{edition}' is complete; freeze it with `leakscale edition freeze {edition}`"

@@ -19,11 +19,11 @@ Stamp = tuple[tuple[int, int, int], ...]
 class Tls:
     """PEM files of a client. They are read again when they change, so certificates may be renewed under it."""
 
-    ca: Path | None = None
+    ca: Path | str | None = None
     """Authorities that the server's certificate must come from; None: those that gRPC trusts."""
-    certificate: Path | None = None
+    certificate: Path | str | None = None
     """The client's own certificate first, then those up to the authority, where the server asks for one."""
-    key: Path | None = None
+    key: Path | str | None = None
     """Private key of the first certificate, without a password."""
 
     def __post_init__(self) -> None:
@@ -71,16 +71,16 @@ def _no_password() -> str:
     raise ValueError("it has a password")
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
+def _stamp(path: Path | str) -> tuple[int, int, int]:
     try:
-        status = path.stat()
+        status = Path(path).stat()
     except OSError as error:
         raise InvalidRequestError(f"certificate file {path} cannot be read ({error.strerror}); check it") from error
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _bytes(path: Path | None) -> bytes | None:
-    return None if path is None else path.read_bytes()
+def _bytes(path: Path | str | None) -> bytes | None:
+    return None if path is None else Path(path).read_bytes()
 
 
 def _said(error: Exception) -> str:

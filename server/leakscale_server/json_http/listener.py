@@ -16,6 +16,7 @@ import uvicorn
 from leakscale_server.certificates import server_tls_context
 from leakscale_server.config import ConfigError, ServerConfig
 from leakscale_server.json_http.application import application
+from leakscale_server.json_http.connection import ImpatientConnection
 from leakscale_server.services.shared_server import SharedServer
 from leakscale_server.translation import place_of
 
@@ -55,7 +56,7 @@ def listening_for_http(config: ServerConfig, server: SharedServer) -> Iterator[H
     settings = uvicorn.Config(
         application(server),
         loop="asyncio",
-        http="h11",
+        http=ImpatientConnection,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -51,7 +51,7 @@ def serve_replica(config: ServerConfig, root: Path) -> Iterator[RunningServer]:
     config.check()
     credentials = None if config.tls is None else server_credentials(config.tls)
     with ExitStack() as stack:
-        claim(config.data_dir)
+        claim(config.data_dir, is_replica=True)
         stack.enter_context(sole_owner(config.data_dir))
         replica = _replica(root)
         registry = open_registry(config.data_dir)

@@ -18,13 +18,16 @@ FORMAT: Final = 2
 _IGNORE: Final = ".gitignore"
 _VERSION: Final = "version"
 _LOCK: Final = "lock"
+_REPLICA: Final = " replica"
+"""Behind the format in a folder that holds the tokens of a replica and nothing else."""
 
 
-def claim(folder: Path) -> None:
+def claim(folder: Path, *, is_replica: bool = False) -> None:
     """Make the data folder, or take one that is empty or a server's; whose folder else it is loses nothing.
 
     Raises:
-        ConfigError: If it cannot be made, holds other files, or has another format.
+        ConfigError: If it cannot be made, holds other files, has another format, or is a replica's and not a server's,
+            or the other way round.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -36,8 +39,8 @@ def claim(folder: Path) -> None:
     if foreign and not any((folder / name).exists() for name in (_VERSION, _LOCK)):
         raise ConfigError(f"--data-dir {folder}: the folder holds other files; choose an empty one or a new name")
     if not foreign:
-        load_or_create(folder / _VERSION, f"{FORMAT}\n".encode)
-    require_format(folder)
+        load_or_create(folder / _VERSION, (f"{FORMAT}{_REPLICA}\n" if is_replica else f"{FORMAT}\n").encode)
+    _require_kind(folder, is_replica=is_replica)
     folder.chmod(0o700)
     # It holds a token, a signing key and a vault, and may lie in somebody's checkout.
     (folder / _IGNORE).write_text("*\n", encoding="utf-8")
@@ -49,13 +52,24 @@ def require_format(folder: Path) -> None:
     Raises:
         ConfigError: With folder, format and next step.
     """
-    path = folder / _VERSION
-    found = path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else "1"
+    found = _version(folder).removesuffix(_REPLICA)
     if found != str(FORMAT):
         raise ConfigError(
             f"--data-dir {folder}: the folder has format {found[:20]!r} and this version reads {FORMAT}; choose a new "
             "folder, or serve this one with the version that wrote it"
         )
+
+
+def _require_kind(folder: Path, *, is_replica: bool) -> None:
+    require_format(folder)
+    if _version(folder).endswith(_REPLICA) != is_replica:
+        it_is, other = ("a server's", "replica") if is_replica else ("a replica's", "server")
+        raise ConfigError(f"--data-dir {folder}: the folder is {it_is}; choose a new one for the {other}")
+
+
+def _version(folder: Path) -> str:
+    path = folder / _VERSION
+    return path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else "1"
 
 
 @contextmanager
