@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab bench attack noninterference fuzz clean
+.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab example-report bench attack noninterference fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -49,6 +49,9 @@ catalog: setup ## Build and certify all 2,048 families; CATALOG_ARGS="--backend 
 
 lab: setup ## Measure every coverage again, about ten minutes; results in docs/lab
 	@for name in coverage transport power did; do $(BIN)/leakscale lab $$name --out docs/lab || exit 1; done
+
+example-report: setup ## Make docs/example-report again from a run of the demo; EXAMPLE_ARGS=--page: from its numbers
+	@docker/with-engine.sh tools/example_report.sh $(EXAMPLE_ARGS)
 
 bench: setup ## Print every measured figure as a ratio
 	@for script in bench/[a-z]*.py; do echo "== $$script"; docker/with-engine.sh $(BIN)/python "$$script" || exit 1; done

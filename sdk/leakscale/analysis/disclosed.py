@@ -23,7 +23,7 @@ from leakscale.results import CellTotal, Disclosure, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
 from leakscale.tables import Table
 
-__all__ = ["analyze_disclosure", "model_name", "plan_of", "released_interval", "require_same_totals"]
+__all__ = ["analyze_disclosure", "model_name", "plan_of", "pooled_effect", "released_interval", "require_same_totals"]
 
 _OF_PARTS = "parts of a domain"
 _TOTALS_ONLY = (
@@ -147,6 +147,16 @@ def _exact(signed: Mapping[str, Any], plan: AnalysisPlan) -> Interval | None:
     if twin is None:
         return None
     return released_interval(Estimate(twin["value"], twin["low"], twin["high"]), twin, "exact", plan.alpha)
+
+
+def pooled_effect(disclosure: Disclosure) -> tuple[Interval, Interval | None] | None:
+    """Return the released effect over all domains with its exact twin; None where none was released."""
+    plan = plan_of(disclosure)
+    for effect, signed in zip(disclosure.effects, disclosure.numbers["effects"], strict=True):
+        if effect.domain is None:
+            registered = released_interval(effect.effect, signed["effect"], "percentile", plan.alpha)
+            return registered, _exact(signed, plan)
+    return None
 
 
 def released_interval(estimate: Estimate, signed: Mapping[str, Any], method: str, alpha: float) -> Interval:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from leakscale.analysis import Analysis, heads
-from leakscale.analysis.disclosed import released_interval
+from leakscale.analysis.disclosed import pooled_effect, released_interval
 from leakscale.errors import NotFoundError
 from leakscale.models import Domain
 from leakscale.report.figures.doses import dose_panels
@@ -54,7 +54,7 @@ def _always(findings: Findings) -> Iterator[_Made]:
     """Return the figures of the released numbers, which every study has."""
     shown = blocks(findings.disclosure)
     level = f"{100 * findings.disclosure.confidence:g} %"
-    effects, changes = _effects(findings.analysis), _changes(findings.disclosure)
+    effects, changes = _effects(findings), _changes(findings.disclosure)
     yield (
         "effects",
         "Exposure effects",
@@ -156,7 +156,8 @@ def _or_absent(analysis: Analysis, head: TableHead, reason: str) -> Table[Any]:
         return head.withheld(reason)
 
 
-def _effects(analysis: Analysis) -> Table[ForestRow]:
+def _effects(findings: Findings) -> Table[ForestRow]:
+    analysis = findings.analysis
     cells = analysis.table(heads.EFFECTS.name).rows
     several = len({row.model for row in cells}) > 1
     rows = [
@@ -164,15 +165,17 @@ def _effects(analysis: Analysis) -> Table[ForestRow]:
                   row.effect, row.exact)
         for row in cells
     ]  # fmt: skip
-    for row in analysis.table(heads.CROSSED.name).rows:
-        if row.summary in {_POOLED, "grand mean"} or (several and row.summary not in _CONTRASTS):
-            rows.append(ForestRow("Together", _summary_name(row.summary, row.of), row.effect, row.exact))
-    return _EFFECTS.filled(_without_repeats(rows))
-
-
-def _without_repeats(rows: list[ForestRow]) -> list[ForestRow]:
-    """Leave out a pooled effect of one domain, which is that domain's."""
-    return rows[:1] if len(rows) == 2 and rows[0].effect == rows[1].effect else rows
+    if several:
+        rows += [
+            ForestRow("Together", _summary_name(row.summary, row.of), row.effect, row.exact)
+            for row in analysis.table(heads.CROSSED.name).rows
+            if row.summary not in _CONTRASTS
+        ]
+    elif len(rows) > 1:
+        # The finding itself, which results by family tell as a mean of cells.
+        released = pooled_effect(findings.disclosure)
+        rows += [] if released is None else [ForestRow("Together", _summary_name(_POOLED, ""), *released)]
+    return _EFFECTS.filled(rows)
 
 
 def _crossed(analysis: Analysis) -> Table[ForestRow]:
