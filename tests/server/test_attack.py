@@ -15,13 +15,24 @@ import numpy as np
 import pytest
 
 from leakscale.models import Answer, Condition
+from leakscale.stats import Outcomes, difference_in_differences
 from leakscale_server.attack.command import table_lines
 from leakscale_server.attack.grants import truths_in
+from leakscale_server.attack.intervals import Padding, SpreadReader, ends_of
 from leakscale_server.attack.material import Material, build_material
+from leakscale_server.attack.probes import BareOracle, Disclosed
 from leakscale_server.attack.receipts import digests, idempotency, odd_ones_out
 from leakscale_server.attack.suite import ATTACKS, Attack, Kind, Outcome, Target
 from leakscale_server.attack.victim import Arena, Client, Victim
-from leakscale_server.attack.weights import WELL_FORMED, WITH_MALFORMED, Code, rows_are_told_apart
+from leakscale_server.attack.weights import (
+    DRAW_COUNT,
+    WELL_FORMED,
+    WITH_MALFORMED,
+    Code,
+    rows_are_told_apart,
+    weight_coding,
+)
+from leakscale_server.core.disclosure.rounding import round_ends
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.identity.scopes import Role
 from leakscale_server.registry.experiments import Bank
@@ -43,7 +54,11 @@ def victim(target: Target) -> Iterator[Victim]:
         yield victim
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+SHORT_FORM = [attack for attack in ATTACKS if attack.kind is not Kind.PROJECT]
+"""Attacks with twice the totals are the long form's: what they do is done by those with four."""
+
+
+@pytest.mark.parametrize("attack", SHORT_FORM, ids=lambda attack: attack.name)
 def test_no_attack_wins_more_than_its_bar(attack: Attack, target: Target) -> None:
     """Where no policy holds the same attacks name every key, so one that wins nothing here was held back."""
     value = attack.run(target)
@@ -127,12 +142,68 @@ def test_weights_name_each_coded_value(code: Code) -> None:
     assert all(sum(row) == 32 for row in (*WELL_FORMED.base, *WELL_FORMED.adapted))
 
 
+def test_rounded_totals_have_no_digits_to_read() -> None:
+    """The attacker knows that they are rounded and rules nothing out by digits that are not there."""
+    truths = np.random.default_rng(7).integers(4, size=16)
+
+    def named(count_step: int) -> float:
+        guesses = [
+            weight_coding(
+                BareOracle(truths, count_step), family_count=16, release_count=8, code=WITH_MALFORMED, seed=seed
+            )
+            for seed in range(20)
+        ]
+        return float(np.mean(np.stack(guesses) == truths))
+
+    assert named(1) == 1
+    assert 0.3 < named(DRAW_COUNT) < 0.8
+
+
+def test_ends_of_intervals_tell_how_many_families_changed() -> None:
+    """A reader that learned nothing from them would find every interval silent. Truths are drawn anew each time."""
+    generator, reader = np.random.default_rng(3), SpreadReader(512)
+    padding = reader.best_padding()
+    changed, measured, errors = [], [], []
+    for _ in range(24):
+        disclosure, count = a_spread_disclosure(generator, padding)
+        found, variance = reader.measured(ends_of(disclosure, padding, family_count=512))
+        changed.append(count)
+        measured.append(found)
+        errors.append((found - count) ** 2 / variance)
+
+    assert np.corrcoef(changed, measured)[0, 1] > 0.8
+    assert 0.3 < np.mean(errors) < 3
+
+
+def a_spread_disclosure(generator: np.random.Generator, padding: Padding) -> tuple[Disclosed, int]:
+    """Tell the intervals of 512 families of which about a half change by half of their draws, and how many do."""
+    moves = generator.choice([-16, 0, 0, 16], size=512)
+    dust = np.array([1] * 128 + [-1] * 128)
+    beside = np.zeros(512, dtype=np.int64)
+    beside[: sum(padding)] = [DRAW_COUNT] * padding.up + [-DRAW_COUNT] * padding.down
+    beside[sum(padding) : sum(padding) + 256] = dust
+    c0, c2 = (Outcomes(np.maximum(-each, 0), np.maximum(each, 0), DRAW_COUNT) for each in (moves, beside))
+    simulated, exact = (difference_in_differences(c0, c2, method=method, seed=1) for method in ("percentile", "exact"))
+    intervals = {
+        "effect_exact": (exact.effect, 2 / 512),
+        "effect": (simulated.effect, 2 / 512),
+        "c0_drift": (simulated.c0_drift, 1 / 512),
+    }
+    told = {}
+    for name, (interval, error_max) in intervals.items():
+        below, above = interval.estimate - interval.low, interval.high - interval.estimate
+        low, high = round_ends(interval.estimate, below=below, above=above, error_max=error_max)
+        told[name] = {"value": interval.estimate, "low": low, "high": high}
+    return {"effects": [told]}, int(np.count_nonzero(moves))
+
+
 def test_bars_are_those_of_twenty_editions() -> None:
-    """Three standard errors of a blind guesser; twenty keys after four totals."""
+    """Three standard errors of a blind guesser; twenty keys after four totals, thirty after eight."""
     bars = {attack.kind: attack.bar_for(edition_count=20, family_count=512) for attack in ATTACKS}
 
     assert bars[Kind.BLIND] == pytest.approx(6.6, abs=0.05)
     assert bars[Kind.DISCLOSED] == 20
+    assert bars[Kind.PROJECT] == 30
 
 
 def test_a_missed_bar_stands_in_the_table() -> None:

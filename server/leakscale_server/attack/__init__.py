@@ -2,16 +2,20 @@
 
 Families come from `construct` and are put into a vault without being run in a sandbox; everything after that is the
 server's own. An attacker holds what a client of its role is given, and one thing more, which a redeemed grant tells:
-which families are C0. What counts is how many of 512 associations it names beyond the 128 that chance gives.
+which families are C0; who reads intervals also has what the grant says of C2. What counts is how many of 512
+associations it names beyond the 128 that chance gives.
 
 material    one fresh edition, kept as values
 victim      a server that holds it, and what its clients see
 probes      what is answered, and how it is decoded
 totals      attacks that live on disclosed totals
+weights     draws used as weights
+intervals   ends of intervals read beside the totals
+budgets     attacks on the budget and on the floor
 receipts    attacks that live on everything else that is answered
 grants      the attack of somebody who was given the C2 families
-controls    the same attacks where no policy holds: they must succeed, or the suite is blind
-suite       the list, its bars, and what was measured
+suite       the list, its bars, what was measured, and controls: the same where no policy holds, which must succeed
+command     the table
 
 Does not guard against an attacker that is not in the list, nor measure time.
 """

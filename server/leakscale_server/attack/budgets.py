@@ -43,7 +43,6 @@ def cohort_overlap(client: Client, *, targets: Sequence[str], condition: Conditi
     """Ask for nested cohorts, each one shape smaller, and solve for what those that are let through say together."""
     generator = np.random.default_rng(seed)
     families = client.families()
-    rows = {family_id: row for row, family_id in enumerate(targets)}
     shape_of = {family.family_id: family.shape_id for family in families}
     shapes = sorted(set(shape_of.values()))
     probes: list[Probe] = []
@@ -58,7 +57,8 @@ def cohort_overlap(client: Client, *, targets: Sequence[str], condition: Conditi
         choices = np.eye(4, dtype=np.int64)
         asked = {state: choices[generator.integers(4, size=len(targets))] for state in ModelState}
         for bank in experiment.banks:
-            client.submit(bank, answers_to(families, asked[bank.state], rows=rows, draw_count=1))
+            counts = dict(zip(targets, asked[bank.state].tolist(), strict=True))
+            client.submit(bank, answers_to(families, counts, draw_count=1))
             client.seal(bank)
         body = client.disclose(experiment)
         (part,) = body["cohorts"]

@@ -16,6 +16,7 @@ __all__ = ["attack_app", "table_lines"]
 _UNITS: Final = {
     Kind.BLIND: "keys of 512 above chance, either side",
     Kind.DISCLOSED: "keys of 512 above chance, after four disclosed totals",
+    Kind.PROJECT: "keys of 512 above chance, after eight disclosed totals",
     Kind.RELEASES: "releases",
     Kind.CONTROL: "share of keys, at least",
 }
@@ -23,6 +24,7 @@ _TITLES: Final = {
     Kind.CONTROL: "Without a policy (must succeed)",
     Kind.BLIND: "Before a disclosure, and of C0 after a grant",
     Kind.DISCLOSED: "By disclosed totals over 512 families",
+    Kind.PROJECT: "By all totals that one project is told",
     Kind.RELEASES: "Against the budget",
 }
 

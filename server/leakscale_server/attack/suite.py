@@ -16,12 +16,14 @@ import numpy as np
 from leakscale.models import Condition, Family
 from leakscale_server.attack import totals
 from leakscale_server.attack.budgets import cohort_overlap, releases_by_race, releases_by_turns
-from leakscale_server.attack.grants import control_by_exposed
+from leakscale_server.attack.grants import control_by_exposed, truths_in
+from leakscale_server.attack.intervals import RESAMPLE_COUNT, spread_reading
 from leakscale_server.attack.material import Material, build_material
 from leakscale_server.attack.probes import BareOracle, Guesses, Oracle, ServerOracle
 from leakscale_server.attack.receipts import Observations, digests, idempotency, odd_ones_out, receipts, replay
 from leakscale_server.attack.victim import OWNER, Arena, Client, Victim
 from leakscale_server.attack.weights import DRAW_COUNT, WELL_FORMED, WITH_MALFORMED, Code, weight_coding
+from leakscale_server.core.disclosure.policy import TIERS
 from leakscale_server.identity.scopes import Role
 
 __all__ = ["ATTACKS", "EDITIONS_DEFAULT", "Attack", "Kind", "Outcome", "Target", "run_suite"]
@@ -29,6 +31,7 @@ __all__ = ["ATTACKS", "EDITIONS_DEFAULT", "Attack", "Kind", "Outcome", "Target",
 EDITIONS_DEFAULT: Final = 20
 _TARGETS: Final = Condition.C0
 _RELEASES: Final = 4
+_RELEASES_OF_PROJECT: Final = TIERS[0].project.release_count
 _CHANCE: Final = 0.25
 _BLIND_ERRORS: Final = 3.0
 """Standard errors of a guesser that knows nothing, which a bar leaves open: 6.6 keys of 512 in 20 editions."""
@@ -41,10 +44,15 @@ class Kind(enum.StrEnum):
     """Keys above chance, either side, of an attack that must win nothing."""
     DISCLOSED = "disclosed"
     """Keys above chance after four releases; at most 20 in the mean of 20 editions."""
+    PROJECT = "project"
+    """Keys above chance after all eight releases of a project; at most 30 in the mean of 20 editions."""
     RELEASES = "releases"
     """Releases that are got; at most the allowance."""
     CONTROL = "control"
     """Share of keys, where no policy holds; at least the bar."""
+
+
+_KEYS_MAX: Final = {Kind.DISCLOSED: 20.0, Kind.PROJECT: 30.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +99,10 @@ class Attack:
         allowed = _BLIND_ERRORS * math.sqrt(family_count * _CHANCE * (1 - _CHANCE) / edition_count)
         if self.kind is Kind.BLIND:
             return allowed
-        if self.kind is Kind.DISCLOSED:
-            # 20 keys in 20 editions of 512; fewer editions leave more to luck.
+        if self.kind in _KEYS_MAX:
+            # So many keys in 20 editions of 512; fewer editions leave more to luck.
             whole = _BLIND_ERRORS * math.sqrt(family_count * _CHANCE * (1 - _CHANCE) / EDITIONS_DEFAULT)
-            return 20.0 + max(0.0, allowed - whole)
+            return _KEYS_MAX[self.kind] + max(0.0, allowed - whole)
         return self.bar
 
 
@@ -133,16 +141,28 @@ class Outcome:
         }
 
 
-def _by_totals(attack: Callable[..., Guesses], target: Target) -> float:
+def _by_totals(attack: Callable[..., Guesses], target: Target, *, release_count: int = _RELEASES) -> float:
     with target.arena.victim() as victim:
         oracle = _server_oracle(victim, target, draw_count=1)
-        found = attack(oracle, family_count=len(target.ids), release_count=_RELEASES, seed=target.seed)
+        found = attack(oracle, family_count=len(target.ids), release_count=release_count, seed=target.seed)
         return target.keys_above_chance(found)
 
 
-def _by_weights(code: Code, target: Target) -> float:
+def _by_weights(code: Code, target: Target, *, release_count: int = _RELEASES) -> float:
     with target.arena.victim() as victim:
-        return target.keys_above_chance(_weighed(_server_oracle(victim, target), target, _RELEASES, code))
+        return target.keys_above_chance(_weighed(_server_oracle(victim, target), target, release_count, code))
+
+
+def _by_intervals(target: Target, *, release_count: int = _RELEASES) -> float:
+    """Attack with the help of a trainer, who tells what its grant gave."""
+    with target.arena.victim() as victim:
+        trainer = victim.client(Role.TRAINER, principal="trudy", project="trainers")
+        known = truths_in(trainer.corpus(), trainer.families())
+        oracle = _server_oracle(victim, target, resample_count=RESAMPLE_COUNT)
+        found = spread_reading(
+            oracle, family_count=len(target.ids), release_count=release_count, known=known, seed=target.seed
+        )
+        return target.keys_above_chance(found)
 
 
 def _weighed(oracle: Oracle, target: Target, release_count: int, code: Code = WITH_MALFORMED) -> Guesses:
@@ -150,10 +170,20 @@ def _weighed(oracle: Oracle, target: Target, release_count: int, code: Code = WI
 
 
 def _server_oracle(
-    victim: Victim, target: Target, *, draw_count: int = DRAW_COUNT, project: str = "attackers"
+    victim: Victim,
+    target: Target,
+    *,
+    draw_count: int = DRAW_COUNT,
+    resample_count: int = 100,
+    project: str = "attackers",
 ) -> ServerOracle:
-    clients = [victim.client(Role.AUDITOR, project=project)]
-    return ServerOracle(clients, condition=_TARGETS, targets=target.ids, draw_count=draw_count)
+    return ServerOracle(
+        [victim.client(Role.AUDITOR, project=project)],
+        condition=_TARGETS,
+        targets=target.ids,
+        draw_count=draw_count,
+        resample_count=resample_count,
+    )
 
 
 def _by_observing(observe: Callable[[Client, Sequence[Family]], Observations], target: Target) -> float:
@@ -227,7 +257,23 @@ ATTACKS: Final = (
     Attack("leave one out", Kind.DISCLOSED, functools.partial(_by_totals, totals.leave_one_out)),
     Attack("weights of 32 draws, malformed allowed", Kind.DISCLOSED, functools.partial(_by_weights, WITH_MALFORMED)),
     Attack("weights of 32 draws, well-formed", Kind.DISCLOSED, functools.partial(_by_weights, WELL_FORMED)),
+    Attack("intervals beside totals", Kind.DISCLOSED, _by_intervals),
     Attack("overlapping cohorts", Kind.DISCLOSED, _by_cohorts),
+    Attack(
+        "least squares, eight totals",
+        Kind.PROJECT,
+        functools.partial(_by_totals, totals.random_designs, release_count=_RELEASES_OF_PROJECT),
+    ),
+    Attack(
+        "weights of 32 draws, eight totals",
+        Kind.PROJECT,
+        functools.partial(_by_weights, WITH_MALFORMED, release_count=_RELEASES_OF_PROJECT),
+    ),
+    Attack(
+        "intervals beside eight totals",
+        Kind.PROJECT,
+        functools.partial(_by_intervals, release_count=_RELEASES_OF_PROJECT),
+    ),
     Attack("eight principals of eight projects", Kind.RELEASES, _eight_principals, bar=16, is_once=True),
     Attack("16 threads of one project", Kind.RELEASES, functools.partial(_race, 1), bar=8, is_once=True),
     Attack("16 threads of 16 projects", Kind.RELEASES, functools.partial(_race, 16), bar=16, is_once=True),

@@ -180,7 +180,13 @@ class Client:
         return self._victim.editions.families(EDITION_ID)
 
     def register(
-        self, experiment_id: str, *, draw_count: int = 1, cohorts: Sequence[Cohort] = (), families_min: int = 1
+        self,
+        experiment_id: str,
+        *,
+        draw_count: int = 1,
+        resample_count: int = 100,
+        cohorts: Sequence[Cohort] = (),
+        families_min: int = 1,
     ) -> Experiment:
         """Register an experiment in R0; by default it demands so little that the policy alone decides."""
         plan = ExperimentPlan(
@@ -189,7 +195,7 @@ class Client:
             model_label="an attack",
             draw_count=draw_count,
             bank_seed=0,
-            resample_count=100,
+            resample_count=resample_count,
             bootstrap_seed=0,
             cohorts=tuple(cohorts),
             cohort_families_min=families_min,

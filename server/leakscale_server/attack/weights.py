@@ -3,6 +3,8 @@
 Coded families answer each candidate a different number of times, so small that their sum stays below the draws of a
 family. All others put all draws on one candidate, so what they add is a multiple of the draws. The total modulo the
 draws then names what the coded ones added, and the rest is an exact total over the others.
+
+A total that is rounded to multiples of the draws has no such digits; what is left is a total with a small error.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscale.totals import round_count
 from leakscale_server.attack.probes import Guesses, Oracle, Probe, best_guesses, least_squares
 
 __all__ = ["DRAW_COUNT", "WELL_FORMED", "WITH_MALFORMED", "Code", "weight_coding"]
@@ -72,10 +75,11 @@ def weight_coding(oracle: Oracle, *, family_count: int, release_count: int, code
         bulk = [_bulk(family_count, generator) for _ in pair]
         asked = [_with_rows(probe, coded) for probe, coded in zip(bulk, pair, strict=True)]
         for coded, probe, total in zip(pair, asked, oracle.totals(asked[0], asked[1]), strict=True):
-            _rule_out(possible, coded, total)
+            _rule_out(possible, coded, total, count_step=oracle.count_step)
             probes.append(probe)
             totals.append(total)
-    return best_guesses(least_squares(probes, totals, possible))
+    error = (oracle.count_step**2 - 1) / 12
+    return best_guesses(least_squares(probes, totals, possible, variances=[error] * len(probes)))
 
 
 def _coded_pair(order: list[int], code: Code) -> tuple[_Coded, _Coded]:
@@ -105,16 +109,20 @@ def _with_rows(probe: Probe, coded: _Coded) -> Probe:
     return probe
 
 
-def _rule_out(possible: NDArray[np.bool_], coded: _Coded, total: int) -> None:
-    """Keep the candidates of coded families that fit the low digits of a total."""
+def _rule_out(possible: NDArray[np.bool_], coded: _Coded, total: int, *, count_step: int) -> None:
+    """Keep the candidates of coded families that fit the low digits of a total, if it has any."""
     fitting = [
         choice
         for choice in itertools.product(range(4), repeat=len(coded.rows))
-        if (sum(row[place] for row, place in zip(coded.rows, choice, strict=True)) - total) % DRAW_COUNT == 0
+        if (round_count(_sum_of(coded, choice), step=count_step) - total) % DRAW_COUNT == 0
     ]
     for position, family in enumerate(coded.families):
         seen = {choice[position] for choice in fitting}
         possible[family] &= [place in seen for place in range(4)]
+
+
+def _sum_of(coded: _Coded, choice: Sequence[int]) -> int:
+    return sum(row[place] for row, place in zip(coded.rows, choice, strict=True))
 
 
 def rows_are_told_apart(rows: Sequence[_Row]) -> bool:
