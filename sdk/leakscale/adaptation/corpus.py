@@ -9,10 +9,10 @@ from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
-from leakscale.adaptation.identity import json_digest
 from leakscale.adaptation.rendering import EncodedRecord, encode_record
 from leakscale.errors import InvalidRequestError
 from leakscale.models import TrainingRecord, TrainingSource
+from leakscale.training_records import corpus_digest
 
 __all__ = ["EXPOSED_SOURCES", "REPEATED_SOURCES", "Corpus", "encode_corpus"]
 
@@ -62,19 +62,4 @@ def encode_corpus(tokenizer: PreTrainedTokenizerBase, records: Sequence[Training
     if not any(record.source in REPEATED_SOURCES for record in ordered):
         raise InvalidRequestError("the corpus holds no exposed record, so nothing could be measured; redeem a grant")
     encoded = tuple(encode_record(tokenizer, record) for record in ordered)
-    return Corpus(encoded, tuple(record.source for record in ordered), _digest(ordered))
-
-
-def _digest(ordered: Sequence[TrainingRecord]) -> str:
-    return json_digest(
-        [
-            [
-                record.record_id,
-                record.source,
-                [[turn.role, turn.content] for turn in record.prompt],
-                record.completion,
-                *(() if record.is_chat else ("text",)),
-            ]
-            for record in ordered
-        ]
-    )
+    return Corpus(encoded, tuple(record.source for record in ordered), corpus_digest(ordered))

@@ -7,31 +7,18 @@ Nothing is asked of an adapter whose record names no families: it was trained wi
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from leakscale.adaptation.completion import read_completion
 from leakscale.errors import ConflictError
 from leakscale.models import Domain
+from leakscale.training_records import families_by_domain
 
-__all__ = ["RECORD", "families_by_domain", "require_exposed_to"]
+__all__ = ["RECORD", "require_exposed_to"]
 
 RECORD = "families"
 """Key in the corpus part of a completion record."""
-
-
-def families_by_domain(families: Iterable[tuple[Domain, str]]) -> dict[str, str]:
-    """Return for each domain the SHA-256 over the ids of its families, sorted; a ring more or less changes nothing.
-
-    Args:
-        families: Domain and id of every family, in any order, each as often as one likes.
-    """
-    ids: defaultdict[str, set[str]] = defaultdict(set)
-    for domain, family_id in families:
-        ids[domain.value].add(family_id)
-    return {name: hashlib.sha256("\n".join(sorted(own)).encode()).hexdigest() for name, own in sorted(ids.items())}
 
 
 def require_exposed_to(adapter: Path, families: Iterable[tuple[Domain, str]]) -> None:

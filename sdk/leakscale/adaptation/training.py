@@ -16,7 +16,7 @@ from leakscale.adaptation.config import AdaptationConfig, AdapterIdentity, Diagn
 from leakscale.adaptation.corpus import Corpus, encode_corpus
 from leakscale.adaptation.corpus_check import check_controls
 from leakscale.adaptation.corpus_plan import corpus_ledger
-from leakscale.adaptation.edition_record import RECORD, families_by_domain
+from leakscale.adaptation.edition_record import RECORD
 from leakscale.adaptation.epoch_run import EpochRun, ProgressCallback, StepHook
 from leakscale.adaptation.hardware import describe_environment, resolve_hardware
 from leakscale.adaptation.identity import adapter_digest, json_digest
@@ -27,7 +27,8 @@ from leakscale.adaptation.probe import LocalScorer, probe_adapter
 from leakscale.adaptation.rendering import EncodedRecord
 from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import Family, TrainingRecord
-from leakscale.training_files import unfinished_folder
+from leakscale.training_files import LOSSES_FILE, losses_to_lines, unfinished_folder
+from leakscale.training_records import families_by_domain
 from leakscale.whole_files import held
 
 __all__ = ["adapt"]
@@ -93,6 +94,7 @@ def adapt(
         finished = partial / "adapter"
         shutil.rmtree(finished, ignore_errors=True)
         save_adapter(run.model, finished)
+        (finished / LOSSES_FILE).write_bytes(losses_to_lines(losses))
         identity = _identity(folder, corpus, config, adapter=adapter_digest(finished))
         completion = Completion(
             identity,

@@ -21,11 +21,41 @@ from leakscale_server.core.shapes import Shape
 from leakscale_server.core.streams import Stream
 from leakscale_server.errors import Internal
 from leakscale_server.limits import RECORDS_PER_MESSAGE
+from leakscale_server.scorer.markers import GrantMarkers, marker_records
 
-__all__ = ["assert_no_control", "exposed_records", "padded_pieces", "preservation_records"]
+__all__ = ["assert_no_control", "exposed_records", "grant_records", "padded_pieces", "preservation_records"]
 
 _NAME: Final = re.compile(r"[fK]-[0-9a-f]+")
 """What ids and keys of families look like."""
+
+
+def grant_records(
+    exposed: Iterable[tuple[Family, int]],
+    shapes: Sequence[Shape],
+    markers: GrantMarkers,
+    *,
+    preservation_count: int,
+    public_seed: bytes,
+    banked_keys: Collection[str],
+) -> list[TrainingRecord]:
+    """Write the whole corpus of a grant, in the order of record ids; the same arguments give the same bytes.
+
+    Args:
+        exposed: The C2 families in R0, each with the display index of its correct candidate.
+        shapes: Of the edition.
+        markers: Of the grant.
+        preservation_count: Tasks of families that are never banked.
+        public_seed: Of the edition.
+        banked_keys: Keys of the edition's families.
+    """
+    return sorted(
+        itertools.chain(
+            itertools.chain.from_iterable(exposed_records(family, truth=truth) for family, truth in exposed),
+            marker_records(markers),
+            preservation_records(shapes, count=preservation_count, public_seed=public_seed, banked_keys=banked_keys),
+        ),
+        key=lambda record: record.record_id,
+    )
 
 
 def exposed_records(family: Family, *, truth: int) -> Iterator[TrainingRecord]:

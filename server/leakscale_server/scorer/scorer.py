@@ -32,8 +32,8 @@ from leakscale_server.scorer.contract import (
     SignedPayload,
     TraceOrder,
 )
-from leakscale_server.scorer.corpus import assert_no_control, exposed_records, padded_pieces, preservation_records
-from leakscale_server.scorer.markers import found_in, marker_records, markers_of
+from leakscale_server.scorer.corpus import assert_no_control, grant_records, padded_pieces
+from leakscale_server.scorer.markers import found_in, markers_of
 from leakscale_server.scorer.prover import Build, FamilyRequest, build
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association, Vault
@@ -128,17 +128,14 @@ class Scorer:
         markers = markers_of(
             shapes, private_seed=self._seed(order.edition_id), grant_id=order.grant_id, banked_keys=banked_keys
         )
-        records = [
-            *itertools.chain.from_iterable(
-                exposed_records(family, truth=associations[family.family_id].truth)
-                for family in by_condition[Condition.C2]
-            ),
-            *marker_records(markers),
-            *preservation_records(
-                shapes, count=order.preservation_count, public_seed=order.public_seed, banked_keys=banked_keys
-            ),
-        ]
-        records.sort(key=lambda record: record.record_id)
+        records = grant_records(
+            ((family, associations[family.family_id].truth) for family in by_condition[Condition.C2]),
+            shapes,
+            markers,
+            preservation_count=order.preservation_count,
+            public_seed=order.public_seed,
+            banked_keys=banked_keys,
+        )
         assert_no_control(records, by_condition[Condition.C0])
         pieces = padded_pieces(records, exposed=by_condition[Condition.C2])
         return seal_pieces(pieces, public_key=order.holder_key, subject=order.grant)

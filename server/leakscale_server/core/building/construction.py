@@ -38,9 +38,11 @@ from leakscale_server.core.streams import Stream
 
 __all__ = [
     "Construction",
+    "DrawnAssociation",
     "FamilySlot",
     "RingForm",
     "construct",
+    "draw_association",
     "preservation_family",
     "public_families",
     "require_unique",
@@ -100,6 +102,27 @@ class Construction:
         return self.forms[_RINGS.index(ring)]
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnAssociation:
+    """What the private seed decides of one family besides its fixtures."""
+
+    truth: int
+    """Display index of the correct candidate, 0 to 3."""
+    truth_rank: int
+    nonce: bytes
+
+
+def draw_association(
+    part: PublicPart, slot: FamilySlot, *, public_seed: bytes, private_seed: bytes
+) -> DrawnAssociation:
+    """Draw the association of a family, of which the public part is built: the same that `construct` draws."""
+    private = _private_labels(slot, public_seed)
+    group = slot.ordinal // GROUP_SIZE
+    rank = truth_rank(Stream(private_seed, *private, "truth", group), ordinal=slot.ordinal)
+    nonce = Stream(private_seed, *private, "nonce", slot.ordinal).take(_NONCE_BYTES)
+    return DrawnAssociation(part.permutation[rank], rank, nonce)
+
+
 def construct(
     shape: Shape,
     slot: FamilySlot,
@@ -125,10 +148,8 @@ def construct(
         ValueError: If the slot is not of this shape or outside the cell, or a seed is too short.
     """
     part = build_public_part(shape, slot, families_per_cell=families_per_cell, public_seed=public_seed)
-    # The public seed is a label of every private stream: one private seed under two public ones gives two truths.
-    private = (PROTOCOL, public_seed, shape.id, slot.condition.value)
-    group = slot.ordinal // GROUP_SIZE
-    rank = truth_rank(Stream(private_seed, *private, "truth", group), ordinal=slot.ordinal)
+    private = _private_labels(slot, public_seed)
+    association = draw_association(part, slot, public_seed=public_seed, private_seed=private_seed)
     data = [read_given(shape, fixture) for fixture in shape.fixtures] or [
         draw_data(shape, part.values, seed=private_seed, labels=(*private, "fixture", slot.ordinal, attempt, index))
         for index in range(shape.fixture_count)
@@ -154,12 +175,17 @@ def construct(
             form(Ring.R2, part.other_words, other_fixtures),
         ),
         literals=in_display_order(part.permutation, [literal(shape.language, value) for value in part.values]),
-        truth=part.permutation[rank],
-        truth_rank=rank,
-        nonce=Stream(private_seed, *private, "nonce", slot.ordinal).take(_NONCE_BYTES),
+        truth=association.truth,
+        truth_rank=association.truth_rank,
+        nonce=association.nonce,
         ordered=shape.is_ordered,
         other_names={word: part.other_words[slot] for slot, word in part.words.items()},
     )
+
+
+def _private_labels(slot: FamilySlot, public_seed: bytes) -> tuple[str | bytes, ...]:
+    # The public seed is a label of every private stream: one private seed under two public ones gives two truths.
+    return PROTOCOL, public_seed, slot.shape_id, slot.condition.value
 
 
 def _programs(shape: Shape, ring: Ring, words: Words, part: PublicPart) -> tuple[str, str, str, str]:
