@@ -23,7 +23,18 @@ from leakscale.errors import NotFoundError
 from leakscale.stats import Interval
 from leakscale.whole_files import write_folder
 
-__all__ = ["DIGEST", "NUMBER", "PERCENT", "Row", "Table", "TableHead", "find_table", "tables_text", "write_tables"]
+__all__ = [
+    "DIGEST",
+    "NUMBER",
+    "PERCENT",
+    "Row",
+    "Table",
+    "TableHead",
+    "find_table",
+    "table_contents",
+    "tables_text",
+    "write_tables",
+]
 
 Row = TypeVar("Row")
 
@@ -83,6 +94,11 @@ class Table(Generic[Row]):
         """For files and options."""
         return self.head.name
 
+    @property
+    def file_stem(self) -> str:
+        """Name of its files without an ending, e.g. `11-integer-totals`."""
+        return "-".join(filter(None, (self.number, self.name)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON-ready values; shares stay shares of 1, in full precision."""
         return {
@@ -94,11 +110,21 @@ class Table(Generic[Row]):
             "rows": [_plain(row) for row in self.rows],
         }
 
-    def to_csv(self) -> str:
-        """Return the table as CSV, in full precision; a withheld one has a column `withheld` with the reason."""
-        records = [_flat(row) for row in self.rows]
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one flat record a row, all of the same fields, in full precision.
+
+        An interval that a row lacks is None in each of its columns. A withheld table has one record, `withheld`, with
+        the reason.
+        """
         if self.withheld is not None:
-            records = [{"withheld": self.withheld}]
+            return [{"withheld": self.withheld}]
+        records = [_flat(row) for row in self.rows]
+        names = dict.fromkeys(name for record in sorted(records, key=len, reverse=True) for name in record)
+        return [{name: record.get(name) for name in names} for record in records]
+
+    def to_csv(self) -> str:
+        """Return the table as CSV, in full precision; see `to_records`."""
+        records = self.to_records()
         text = io.StringIO()
         writer = csv.DictWriter(text, list(records[0]) if records else ["empty"], lineterminator="\n")
         writer.writeheader()
@@ -159,12 +185,18 @@ def write_tables(folder: Path, tables: Sequence[Table[Any]], *, facts: Mapping[s
     Raises:
         ConflictError: If the folder holds something else; nothing is overwritten.
     """
+    contents = table_contents(tables, facts=facts)
+    files = {name: text.encode() for name, text in contents.items()}
+    return write_folder(folder, files, subject="these tables")
+
+
+def table_contents(tables: Sequence[Table[Any]], *, facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return what `write_tables` writes, by the names of the files."""
     files = {
         "analysis.json": json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
         "tables.txt": tables_text(tables) + "\n",
     }
-    files |= {f"{'-'.join(filter(None, (one.number, one.name)))}.csv": one.to_csv() for one in tables}
-    return write_folder(folder, {name: text.encode() for name, text in files.items()}, subject="these tables")
+    return files | {f"{one.file_stem}.csv": one.to_csv() for one in tables}
 
 
 def _wrapped(text: str) -> list[str]:

@@ -307,3 +307,19 @@ def test_settings_out_of_range_are_refused(settings: dict[str, float], message: 
     """Before the minutes of work, not after."""
     with pytest.raises(InvalidRequestError, match=message):
         AnalysisPlan(**settings)  # type: ignore[arg-type]
+
+
+def test_records_of_a_table_have_the_same_fields_whichever_row_lacks_an_interval() -> None:
+    """A CSV and a Parquet file have one head; a row without an exact twin must not lose the columns of the others."""
+    from leakscale.analysis.crossed import CrossedRow
+    from leakscale.stats import Interval, IntervalState
+    from leakscale.tables import TableHead
+
+    interval = Interval(0.5, 0.25, 0.75, None, "exact", 0.05, IntervalState.ESTIMATED)
+    rows = [CrossedRow("mean", "all", interval, None), CrossedRow("pooled", "all", interval, interval)]
+
+    for ordered in (rows, rows[::-1]):
+        records = TableHead("17", "crossed", "Crossed").filled(ordered).to_records()
+        assert {tuple(record) for record in records} == {tuple(records[0])}
+        by_name = {record["summary"]: record for record in records}
+        assert (by_name["mean"]["exact_low"], by_name["pooled"]["exact_low"]) == (None, 0.25)

@@ -15,7 +15,7 @@ from leakscale.study.config import StudyShapes, load_study
 
 from .helpers import demo, demo_here, write_study
 
-STAGES = ["certify", "freeze", "expose", "adapt", "answer", "disclose", "report"]
+STAGES = ["certify", "freeze", "expose", "adapt", "answer", "disclose"]
 
 
 def read(directory: Path) -> dict[str, Any]:
@@ -58,6 +58,7 @@ def test_a_finished_study_has_every_file(finished: Path) -> None:
         "analysis/disclosure.json", "server/registry.db", "training/adapter/completion.json",
         "banks/sql-base.plan.jsonl", "banks/sql-base.attempts.jsonl", "banks/sql-base.results.jsonl",
         "banks/sql-base.binding.json", "banks/sql-base.receipt.json", "banks/python-adapted.results.jsonl",
+        "training/adapter/losses.jsonl", "shapes/sql/threshold.toml", "evidence/manifest.json",
     }  # fmt: skip
     assert not [name for name in names if name.endswith(".partial")]
 

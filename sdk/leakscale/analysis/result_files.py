@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from leakscale.analysis.result_table import OPTIONAL_COLUMNS, TEXT_COLUMNS, WHOLE_COLUMNS, LabelColumn, ResultTable
 from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
 
-__all__ = ["RESULT_SUFFIXES", "read_results", "write_results"]
+__all__ = ["RESULT_SUFFIXES", "read_results", "result_columns", "write_results"]
 
 RESULT_SUFFIXES: Final = (".parquet", ".jsonl")
 _REAL_COLUMNS: Final = ("strength", "probability")
@@ -52,15 +52,7 @@ def write_results(table: ResultTable, path: Path) -> None:
         PreconditionError: If pyarrow is not installed.
     """
     arrow = _arrow(path)
-    columns: dict[str, Any] = {}
-    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *_REAL_COLUMNS):
-        column = getattr(table, name)
-        if isinstance(column, LabelColumn):
-            codes = arrow.array(column.codes.astype(np.int32))
-            columns[name] = arrow.DictionaryArray.from_arrays(codes, arrow.array(column.names, arrow.string()))
-        elif column is not None:
-            columns[name] = arrow.array(column)
-    whole = arrow.table(columns)
+    whole = arrow.table(result_columns(table))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.partial")
     if path.suffix == ".parquet":
@@ -74,6 +66,21 @@ def write_results(table: ResultTable, path: Path) -> None:
             for batch in whole.to_batches(max_chunksize=1 << 14):
                 opened.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in batch.to_pylist())
     partial.replace(path)
+
+
+def result_columns(table: ResultTable) -> dict[str, Any]:
+    """Return the columns that a table has, as pyarrow's arrays; those of text come with a dictionary."""
+    import pyarrow as arrow  # noqa: PLC0415 - an extra
+
+    columns: dict[str, Any] = {}
+    for name in (*TEXT_COLUMNS, *WHOLE_COLUMNS, *_REAL_COLUMNS):
+        column = getattr(table, name)
+        if isinstance(column, LabelColumn):
+            codes = arrow.array(column.codes.astype(np.int32))
+            columns[name] = arrow.DictionaryArray.from_arrays(codes, arrow.array(column.names, arrow.string()))
+        elif column is not None:
+            columns[name] = arrow.array(column)
+    return columns
 
 
 def _arrow(path: Path) -> ModuleType:

@@ -19,6 +19,7 @@ from leakscale.cli import (
     certify,
     demo,
     edition,
+    evidence,
     experiment,
     freshness,
     grant,
@@ -75,6 +76,7 @@ app.command("analyze")(analyze.analyze)
 app.command("report")(report.report)
 app.add_typer(freshness.app, name="freshness")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(evidence.app, name="evidence")
 app.add_typer(verify.app, name="verify")
 app.add_typer(lab.app, name="lab")
 app.add_typer(study.app, name="study")

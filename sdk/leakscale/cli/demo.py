@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from leakscale.study.layout import StudyDirectory
     from leakscale.study.models import ResolvedModel
     from leakscale.study.pipeline import StudyOutcome
+    from leakscale.study.proving import Proof
 
 __all__ = ["demo"]
 
@@ -73,7 +74,7 @@ def demo(
             backend=backend,
             rerun_command=_rerun_command(sys.argv),
         )
-        lines = _closing_lines(directory, outcome.summary)
+        lines = _closing_lines(directory, outcome.summary, outcome.proof)
     console.result(
         outcome.summary,
         text="\n".join([summary_text(outcome.disclosure), "", *lines]),
@@ -122,7 +123,7 @@ def _rerun_command(arguments: list[str]) -> str:
     return shlex.join([program.name if program.is_absolute() else str(program), *arguments[1:]])
 
 
-def _closing_lines(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]:
+def _closing_lines(directory: StudyDirectory, summary: dict[str, Any], proof: Proof) -> list[str]:
     masses, counts = summary["unconstrained_valid_mass"], summary["counts"]
     moved = [
         f"{domain} {100 * masses[f'{domain}-base']:.1f} -> {100 * masses[f'{domain}-adapted']:.1f} %"
@@ -134,9 +135,17 @@ def _closing_lines(directory: StudyDirectory, summary: dict[str, Any]) -> list[s
         f"answers  {counts['valid_answers']} of {counts['answers']} valid, {summary['mode']}",
         *([f"         unconstrained valid mass: {', '.join(moved)}"] if moved else []),
         f"report   {directory.report}",
+        f"evidence {directory.evidence}/ ({_verified(proof)})",
+        f"manifest {proof.manifest_digest}",
         f"study    {directory.root}/ (summary.json holds every number)",
     ]
     return lines + _comparison(directory, summary)
+
+
+def _verified(proof: Proof) -> str:
+    holding = sum(step.status == "holds" for step in proof.steps)
+    others = ", ".join(f"{step.name} {step.status}" for step in proof.steps if step.status != "holds")
+    return f"{holding} of {len(proof.steps)} steps hold" + (f"; {others}" if others else "")
 
 
 def _comparison(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`leakscale verify`: check what a server said, offline."""
+"""`leakscale verify`: check the evidence of a study, or what a server said, offline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _DirectoryUnlessVerb(TyperGroup):
 
 app = typer.Typer(
     cls=_DirectoryUnlessVerb,
-    help="Check what a server said: `leakscale verify DIR --public-key KEY`. Needs no server and no network.",
+    help="Check the evidence of a study, or what a server said: `leakscale verify DIR`. Needs no server, no network.",
     no_args_is_help=True,
 )
 
@@ -41,11 +41,67 @@ PublicKey = Annotated[
 
 
 @app.command("directory")
-def directory(context: typer.Context, root: Directory, public_key: PublicKey) -> None:
-    """Check ledger, editions, openings and disclosures; exit code 1 where something does not hold."""
+def directory(
+    context: typer.Context,
+    root: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A study, its tree of evidence, or an export of `leakscale ledger`.")
+    ],
+    public_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="The server's key: 64 hexadecimal digits, or a file that holds them. An export needs it.",
+        ),
+    ] = None,
+    manifest_digest: Annotated[
+        str | None, typer.Option(metavar="SHA256", help="Of the tree's manifest, as the study printed it.")
+    ] = None,
+) -> None:
+    """Check a tree of evidence step by step, or ledger, editions, openings and disclosures of an export.
+
+    Exit code 1 where something does not hold, 2 where a step of a tree could not be checked.
+    """
+    from leakscale.evidence.layout import find_tree  # noqa: PLC0415
+
+    tree = find_tree(root)
+    key = None if public_key is None else _key(public_key)
+    if tree is not None:
+        _verify_tree(context, root, tree, key=key, manifest_digest=manifest_digest)
+        return
+    if (root / "study.json").is_file():
+        raise typer.BadParameter(f"study '{root}' has no evidence; make it, `leakscale evidence build {root}`")
+    if key is None:
+        raise typer.BadParameter(
+            "an export is checked against the server's key; `leakscale server status` prints it",
+            param_hint="--public-key",
+        )
     from leakscale.verify import verify_directory  # noqa: PLC0415 - loads the extra `verify`
 
-    _say(context, verify_directory(root, public_key=_key(public_key)))
+    _say(context, verify_directory(root, public_key=key))
+
+
+def _verify_tree(
+    context: typer.Context, named: Path, tree: Path, *, key: bytes | None, manifest_digest: str | None
+) -> None:
+    from leakscale.cli.evidence import exit_code_of  # noqa: PLC0415
+    from leakscale.evidence.steps import steps_to_json, verdict_of  # noqa: PLC0415
+    from leakscale.evidence.verifying import Expectations, verify_tree  # noqa: PLC0415
+    from leakscale.evidence.watching import showing_steps  # noqa: PLC0415
+
+    if manifest_digest is not None and not _KEY.fullmatch(manifest_digest.lower()):
+        raise typer.BadParameter(
+            f"{manifest_digest[:80]!r} is no SHA-256 of 64 hexadecimal digits", param_hint="--manifest-digest"
+        )
+    console = shell_of(context).console
+    expected = Expectations(
+        manifest_digest=None if manifest_digest is None else manifest_digest.lower(),
+        public_key=key,
+        study=named if tree != named else None,
+    )
+    with showing_steps(console.progress) as advance:
+        steps = verify_tree(tree, expected, advance=advance)
+    console.result({"evidence": str(tree), **steps_to_json(steps)}, text="\n".join(step.to_text() for step in steps))
+    raise typer.Exit(exit_code_of(verdict_of(steps)))
 
 
 @app.command("edition")

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, ValidationError
 
 from leakscale.errors import InvalidRequestError, NotFoundError
-from leakscale.models import ShapeFile
+from leakscale.models import EditionKind, ShapeFile
 from leakscale.resources import studies_folder
 from leakscale.study.fields import Identifier, Strict, StudyEdition, StudyExperiment, StudyModel
 from leakscale.study.shape_files import with_files_beside
 
-__all__ = ["Seeds", "Study", "StudyShapes", "load_studies", "load_study", "read_shape_file"]
+__all__ = ["Seeds", "Study", "StudyShapes", "load_studies", "load_study", "named_seeds", "read_shape_file"]
 
 _SHAPE_BYTES_MAX: Final = 256 * 1024
 """What the server takes."""
@@ -104,6 +104,20 @@ class Study(Strict):
     def fingerprint(self) -> dict[str, Any]:
         """Return what decides the study's numbers, JSON-ready; two equal ones are the same study."""
         return self.model_dump(mode="json", exclude={"title": True, "model": {"plan"}})
+
+
+def named_seeds(study: Study) -> dict[str, int | str]:
+    """Return every seed of a study by what people call it; one that only the server has says so."""
+    seeds = study.seeds
+    is_practice = study.edition.kind is EditionKind.PRACTICE
+    return {
+        "study": study.seed,
+        "edition, public": seeds.public.hex(),
+        "edition, private": seeds.practice_private.hex() if is_practice else "drawn by the server",
+        "bank": seeds.bank,
+        "bootstrap": seeds.bootstrap,
+        "adaptation": seeds.adaptation,
+    }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@
 | `server/`, `server.log` | the server's own: registry, vault, key, editions |
 | `certificates.jsonl` | one certificate a family, in the order of family ids |
 | `holder.key` | what the exposure grant's corpus is sealed to |
+| `shapes/`, `background/` | the shape files and the background recipe that the study names |
 | `training/adapter/` | LoRA adapter with its completion record |
 | `banks/` | each bank: frozen plan, attempts, results, their binding, receipt |
 | `analysis/disclosure.json` | the released numbers |
 | `provenance.json`, `report.html` | where they come from, for people |
+| `evidence/`, `evidence.kept/` | the tree that anybody can check, read-only; its digest and what it commits to |
 | `summary.json` | written last: a directory that has it is finished |
 """
 
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from leakscale.errors import ConflictError, IntegrityError
+from leakscale.evidence.layout import EVIDENCE_FOLDER, file_name_of
 from leakscale.models import ShapeFile
 from leakscale.study.config import Study
 from leakscale.whole_files import held
@@ -85,6 +88,11 @@ class StudyDirectory:
         return self.root / "stages.json"
 
     @property
+    def evidence(self) -> Path:
+        """Tree of evidence."""
+        return self.root / EVIDENCE_FOLDER
+
+    @property
     def report(self) -> Path:
         """The report."""
         return self.root / "report.html"
@@ -111,7 +119,10 @@ def open_directory(root: Path, study: Study, shapes: Sequence[ShapeFile]) -> Ite
             root.absolute().rename(previous.absolute())
     root.mkdir(parents=True, exist_ok=True)
     with _held(root):
-        yield StudyDirectory(root, _claim(root, study, shapes, previous))
+        previous = _claim(root, study, shapes, previous)
+        for shape in shapes:
+            write_text(root / "shapes" / file_name_of(shape.source), shape.toml)
+        yield StudyDirectory(root, previous)
 
 
 def _check_own(root: Path) -> None:

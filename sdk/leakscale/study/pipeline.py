@@ -6,7 +6,8 @@
     adapt     the model, with LoRA
     answer    a base and an adapted bank of each domain, submit and seal them
     disclose  the effect, computed by the server
-    report    summary.json and report.html
+    prove     what the numbers rest on: a tree of evidence, verified
+    report    report.html, then summary.json
 
 Every stage may be repeated: the server answers what it knows from its store, an adapter is reused only if it came from
 exactly the same, and a bank's log goes on after its last family.
@@ -35,7 +36,6 @@ from leakscale.models import (
     Edition,
     EditionKind,
     Experiment,
-    ExperimentPlan,
     Family,
     Ring,
     ShapeFile,
@@ -48,6 +48,8 @@ from leakscale.study.answering import Answered, answer_banks
 from leakscale.study.config import Study
 from leakscale.study.layout import StudyDirectory, write_json, write_text
 from leakscale.study.models import ResolvedModel, adaptation_config
+from leakscale.study.proving import Proof, prove_study, require_evidence
+from leakscale.study.registration import registered_plan
 from leakscale.study.summary import Evidence, build_provenance, build_summary
 from leakscale.study.watching import Watcher
 
@@ -61,6 +63,7 @@ class StudyOutcome:
     disclosure: Disclosure
     summary: dict[str, Any]
     directory: StudyDirectory
+    proof: Proof
 
 
 def prepare_study(
@@ -76,6 +79,7 @@ def prepare_study(
             show itself after hours of certification and training.
     """
     require_engine(study.model.engine)
+    require_evidence()
     return resolve_hardware(adaptation_config(study, model)), recipe_records(background)
 
 
@@ -113,7 +117,7 @@ def run_study(
         edition, outcomes = run.certify(shapes)
     with run.stage("freeze"):
         edition, families = run.freeze(edition)
-    experiment = run.register(edition, model)
+    experiment = run.register(model)
     with run.stage("expose"):
         records = run.expose(edition) + supervision
     with run.stage("adapt"):
@@ -135,11 +139,10 @@ def run_study(
         rerun_command=rerun_command,
         finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    with run.stage("report"):
-        run.report(evidence)
-    summary = build_summary(evidence, stage_seconds=run.stage_seconds)
-    write_json(directory.summary, summary)
-    return StudyOutcome(disclosure, summary, directory)
+    proof = run.prove(evidence, background)
+    run.report()
+    write_json(directory.summary, proof.summary)
+    return StudyOutcome(disclosure, proof.summary, directory, proof)
 
 
 class _Run:
@@ -189,24 +192,9 @@ class _Run:
         families = (self._client.editions.families(frozen.name, ring=ring) for ring in rings)
         return frozen, tuple(itertools.chain.from_iterable(families))
 
-    def register(self, edition: Edition, model: ResolvedModel) -> Experiment:
+    def register(self, model: ResolvedModel) -> Experiment:
         """Fix the plan before the first answer."""
-        plan, seeds = self._study.experiment, self._study.seeds
-        return self._client.experiments.create(
-            ExperimentPlan(
-                experiment_id=plan.id,
-                edition=edition.name,
-                model_label=model.label,
-                draw_count=plan.draw_count,
-                bank_seed=seeds.bank,
-                resample_count=plan.resample_count,
-                bootstrap_seed=seeds.bootstrap,
-                rings=plan.rings,
-                cohort_families_min=plan.families_min,
-                # One run trains the model and answers for it.
-                is_self_administered=True,
-            )
-        )
+        return self._client.experiments.create(registered_plan(self._study, model_label=model.label))
 
     def expose(self, edition: Edition) -> list[TrainingRecord]:
         """Redeem the study's grant; the records stay in memory."""
@@ -249,11 +237,16 @@ class _Run:
             watcher=self._watcher,
         )
 
-    def report(self, evidence: Evidence) -> None:
-        """Write the disclosure, where it comes from, and the report."""
+    def prove(self, evidence: Evidence, background: Path | None) -> Proof:
+        """Write numbers and provenance, and the tree of evidence with both; one that is there already is taken."""
         provenance = build_provenance(evidence, stage_seconds=self.stage_seconds)
         write_text(self._directory.root / DISCLOSURE_FILE, disclosure_to_json(evidence.disclosure))
         write_text(self._directory.root / PROVENANCE_FILE, provenance_to_json(provenance))
+        summary = build_summary(evidence, stage_seconds=self.stage_seconds)
+        return prove_study(self._directory, summary, client=self._client, watcher=self._watcher, background=background)
+
+    def report(self) -> None:
+        """Write the report, of what was verified too."""
         write_report(self._directory.report, read_findings(self._directory.root))
 
 
