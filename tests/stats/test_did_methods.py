@@ -89,6 +89,31 @@ def test_bca_agrees_with_scipy_on_the_same_resamples(families: int, lift: float)
     assert (low, high) == pytest.approx((expected.low / denominator, expected.high / denominator), abs=1e-12)
 
 
+@pytest.mark.parametrize("design", ["families", "strata", "clusters of one size", "clusters of any size"])
+def test_the_spread_of_a_resample_is_that_of_its_drawn_units(design: str) -> None:
+    """Columns without any are left out of the work, whichever they are, and the totals are those without spread."""
+    c0, c2 = an_outcomes(families=12, seed=1), an_outcomes(families=12, lift=0.3, seed=2)
+    labels = labels_in_turn(c0, c2, 4)
+    odd = ([0, 0, 0, 1, 1, 2] * 2, [0, 1, 1, 1, 2, 2] * 2)
+    strata = labels if design == "strata" else None
+    cluster = {"clusters of one size": labels, "clusters of any size": odd}.get(design)
+    units = resampling_units(c0, c2, strata, cluster)
+
+    drawn = replicates(units, 50, np.random.Generator(np.random.PCG64(3)), with_spread=True)
+
+    rng = np.random.Generator(np.random.PCG64(3))
+    spread = np.zeros((50, 4, 4))
+    for group in units.groups:
+        ordered = np.array(sorted(group.tolist()))
+        for each in range(50):
+            chosen = ordered[rng.integers(0, len(ordered), len(ordered))]
+            spread[each] += len(chosen) * np.cov(chosen.T, ddof=1)
+    assert drawn.spread is not None
+    assert np.moveaxis(drawn.spread, -1, 0) == pytest.approx(spread, abs=1e-9)
+    plain = replicates(units, 50, np.random.Generator(np.random.PCG64(3)))
+    assert drawn.totals.tolist() == plain.totals.tolist()
+
+
 def test_studentized_interval_equals_a_plain_loop_replicate_by_replicate() -> None:
     """The bootstrap-t has one more moving part than the others; the loop below is its definition."""
     c0, c2 = an_outcomes(families=17, seed=1), an_outcomes(families=21, lift=0.3, seed=2)

@@ -14,9 +14,12 @@ from leakscale.stats import EnumerationError
 from leakscale.stats.resampling import resampled_rows, resampled_sums, sum_distribution
 
 
-def test_rows_equal_a_plain_loop_across_chunks() -> None:
-    """Everything measured on a family travels with it, whatever the chunk size inside."""
-    rows = np.stack((np.arange(3000) - 1500, np.arange(3000) ** 2 % 97), axis=1)
+@pytest.mark.parametrize("width", [2, 8, 9])
+def test_rows_equal_a_plain_loop_across_chunks(width: int) -> None:
+    """Everything measured on a family travels with it, whatever the chunk size, gathered or multiplied."""
+    rows = np.stack(
+        [np.arange(3000) - 1500, *(np.arange(3000) ** 2 % (97 + each) for each in range(width - 1))], axis=1
+    )
     loop = np.random.Generator(np.random.PCG64(5))
     expected = [rows[loop.integers(0, 3000, 3000)].sum(axis=0).tolist() for _ in range(200)]
 

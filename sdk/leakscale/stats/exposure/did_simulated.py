@@ -6,6 +6,7 @@ rank of ties; Efron 1982 (studentized, "bootstrap-t").
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -41,7 +42,7 @@ class Replicates:
     """Change and families of C0, change and families of C2: shape (resamples, 4)."""
     spread: NDArray[np.float64] | None
     """Sums over the groups of n / (n - 1) times the cross products of the drawn rows, centred in their group: shape
-    (resamples, 4, 4). None where nobody asked for it."""
+    (4, 4, resamples). None where nobody asked for it."""
 
     def values(self, quantity: Quantity) -> tuple[NDArray[np.int64] | NDArray[np.float64], int]:
         """Return the quantity in each resample, shape (resamples,), and the number to divide by.
@@ -71,7 +72,7 @@ class Replicates:
                 -sign2 * change2 / (families2 * size2),
             )
         )
-        variances = np.einsum("ir,rij,jr->r", gradient, self.spread, gradient)
+        variances = np.einsum("ir,ijr,jr->r", gradient, self.spread, gradient)
         return np.asarray(np.sqrt(np.clip(variances, 0.0, None)))
 
 
@@ -95,19 +96,25 @@ def replicates(
 
 
 def _with_spread(units: ResamplingUnits, n_resamples: int, rng: np.random.Generator) -> Replicates:
+    """Draw as `replicates` does, and add up the spread of what varies: a column without any has none in a resample."""
     groups = _ready(units.groups, 2)
     totals = np.zeros((n_resamples, 4), groups[0].dtype)
-    spread = np.zeros((n_resamples, 4, 4))
-    first, second = np.triu_indices(4)
+    spread = np.zeros((4, 4, n_resamples))
     for group in groups:
         n = group.shape[0]
-        drawn = resampled_rows(np.hstack((group, group[:, first] * group[:, second])), n_resamples, rng)
-        sums, products = drawn[:, :4], drawn[:, 4:]
-        totals += sums
-        # n * sum(ab) - sum(a) * sum(b) in whole numbers: exactly zero where all drawn units are equal.
-        centred = ((n * products - sums[:, first] * sums[:, second]) / max(n - 1, 1)).astype(np.float64, copy=False)
-        spread[:, first, second] += centred
-        spread[:, second, first] += np.where(first == second, 0, centred)
+        moving = np.ptp(group, axis=0) > 0
+        totals += np.where(moving, 0, group[0] * n)
+        varying = np.flatnonzero(moving) if moving.any() else np.array([0])
+        pairs = list(itertools.combinations_with_replacement(range(varying.size), 2))
+        products = [group[:, varying[i]] * group[:, varying[j]] for i, j in pairs]
+        drawn = resampled_rows(np.column_stack((group[:, varying], *products)), n_resamples, rng)
+        totals[:, varying] += drawn[:, : varying.size] * moving[varying]
+        for (i, j), product in zip(pairs, drawn[:, varying.size :].T, strict=True):
+            # n * sum(ab) - sum(a) * sum(b) in whole numbers: exactly zero where all drawn units are equal.
+            centred = ((n * product - drawn[:, i] * drawn[:, j]) / max(n - 1, 1)).astype(np.float64, copy=False)
+            spread[varying[i], varying[j]] += centred
+            if i != j:
+                spread[varying[j], varying[i]] += centred
     return Replicates(units, totals, spread)
 
 
