@@ -94,7 +94,7 @@ def test_the_spread_of_a_resample_is_that_of_its_drawn_units(design: str) -> Non
     """Columns without any are left out of the work, whichever they are, and the totals are those without spread."""
     c0, c2 = an_outcomes(families=12, seed=1), an_outcomes(families=12, lift=0.3, seed=2)
     labels = labels_in_turn(c0, c2, 4)
-    odd = ([0, 0, 0, 1, 1, 2] * 2, [0, 1, 1, 1, 2, 2] * 2)
+    odd = ([*"aaabbc"] * 2, [*"abbbcc"] * 2)
     strata = labels if design == "strata" else None
     cluster = {"clusters of one size": labels, "clusters of any size": odd}.get(design)
     units = resampling_units(c0, c2, strata, cluster)
