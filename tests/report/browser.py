@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-__all__ = ["Browser", "Look", "browser_program", "looks"]
+__all__ = ["Browser", "Look", "browser_program", "faults_of", "looks"]
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _QUESTIONS = {
@@ -46,6 +46,35 @@ _QUESTIONS = {
   const picture = text.ownerSVGElement;
   return parseFloat(getComputedStyle(text).fontSize) * picture.clientWidth / picture.viewBox.baseVal.width;
 }))""",
+    "pale_words": """(() => {
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d", {willReadFrequently: true});
+  canvas.width = canvas.height = 1;
+  const channels = (color) => {
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = color;
+    pen.fillRect(0, 0, 1, 1);
+    return [...pen.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (color) => channels(color).slice(0, 3).map((value) => value / 255)
+    .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+  const ground = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const color = getComputedStyle(each).backgroundColor;
+      if (channels(color)[3] === 255) return color;
+    }
+    return "white";
+  };
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), pale = [];
+  while (words.nextNode()) {
+    const element = words.currentNode.parentElement, style = getComputedStyle(element);
+    if (!words.currentNode.textContent.trim() || !element.getClientRects().length) continue;
+    const ink = element.ownerSVGElement ? style.fill : style.color;
+    const [low, high] = [light(ink), light(ground(element))].sort((a, b) => a - b);
+    if ((high + 0.05) / (low + 0.05) < 4.5) pale.push(words.currentNode.textContent.trim());
+  }
+  return pale;
+})()""",
     "cut_letters": """[...document.querySelectorAll("svg text")].filter((text) => {
   const box = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
   return box.width && (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1
@@ -86,6 +115,8 @@ class Look:
     """Words of a picture that reach out of it."""
     overlapping_letters: tuple[str, ...]
     """Pairs of words of a picture that lie on each other."""
+    pale_words: tuple[str, ...]
+    """Words with a contrast below 4.5 to the ground of the page or card behind them (WCAG 2.2, 1.4.3)."""
     duplicate_ids: tuple[str, ...]
     screenshot: bytes = field(repr=False)
     """PNG of the whole page."""
@@ -164,9 +195,16 @@ class Browser:
             smallest_letter_px=seen["smallest_letter_px"] or 0.0,
             cut_letters=tuple(seen["cut_letters"]),
             overlapping_letters=tuple(seen["overlapping_letters"]),
+            pale_words=tuple(seen["pale_words"]),
             duplicate_ids=tuple(seen["duplicate_ids"]),
             screenshot=base64.b64decode(picture),
         )
+
+    def press_tab(self) -> str:
+        """Press the tabulator; return the markup of what has the focus now."""
+        for kind in ("rawKeyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+        return str(self.evaluate("document.activeElement.outerHTML.slice(0, 200)"))
 
     def _heard(self, address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         complaints, requests = [], []
@@ -205,6 +243,16 @@ class Browser:
         line, _, self._received = self._received.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         return message
+
+
+def faults_of(look: Look) -> dict[str, object]:
+    """Return what nobody should see on a page of ours; letters of less than 10 pixels are read by few."""
+    faults: dict[str, object] = {
+        name: getattr(look, name) for name in Look.__slots__ if name not in {"screenshot", "smallest_letter_px"}
+    }
+    return {name: found for name, found in faults.items() if found} | (
+        {"smallest_letter_px": look.smallest_letter_px} if 0 < look.smallest_letter_px < 10 else {}
+    )
 
 
 def looks(page: Path, folder: Path) -> Iterator[tuple[str, Look]]:

@@ -35,6 +35,15 @@ def signed(disclosure: Disclosure) -> Disclosure:
         "effects": [dataclasses.asdict(effect) for effect in disclosure.effects],
         "transfers": [_transfer(transfer) for transfer in disclosure.transfers],
         "crossed": _crossed(disclosure.crossed),
+        "cohorts": [
+            {
+                "cohort_id": cohort.cohort_id,
+                "shape_ids": list(cohort.shape_ids),
+                "totals": [],
+                "effects": [dataclasses.asdict(effect) for effect in cohort.effects],
+            }
+            for cohort in disclosure.cohorts
+        ],
     }  # fmt: skip
     payload = a_payload(json.loads(json.dumps(numbers)))
     return dataclasses.replace(disclosure, payload=payload)

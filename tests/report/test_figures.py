@@ -30,15 +30,16 @@ from leakscale.report.page import PageFigure, write_page
 from leakscale.report.page.palette import DARK, LIGHT, PRINT, contrast, mixed
 from leakscale.report.view import Arm, Block, Count
 from leakscale.report.words import percent, points
-from leakscale.results import Crossed, Estimate
+from leakscale.results import CohortNumbers, Crossed, Estimate
 from leakscale.stats import Interval, IntervalState
 
-from .browser import looks
+from .browser import faults_of, looks
 from .payloads import findings_of
 from .test_html import a_disclosure, a_provenance
 
 NAMES = [
     "effects", "changes", "trajectories", "crossed", "families", "shapes-sql", "shapes-python", "doses", "rings",
+    "choices",
 ]  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def at_two_strengths(table: ResultTable) -> ResultTable:
 @cache
 def an_analysis(*, edition_kind: str = "practice") -> Analysis:
     """Analyze two models, two rings and two strengths."""
-    table = at_two_strengths(a_small_experiment(transfer=0.5).table)
+    table = at_two_strengths(a_small_experiment(transfer=0.5, with_probabilities=True).table)
     plan = a_plan(strength=1.0, resample_count=200)
     return analyze_results(table, plan, policy=ReleasePolicy(edition_kind))
 
@@ -107,6 +108,19 @@ def test_means_and_contrasts_need_more_than_one_cell() -> None:
 
     assert [row.of for row in crossed.table.rows] == ["all families pooled", "mean of all cells", "Python less SQL"]
     assert "nothing to average or to contrast" in str(the_figures()["crossed"].table.withheld)
+
+
+def test_cohorts_have_a_figure_where_some_were_registered() -> None:
+    """Most studies register none, and miss nothing."""
+    effects = a_disclosure().effects
+    cohorts = (CohortNumbers("c" * 63, ("a", "b"), (), effects, (), None),
+               CohortNumbers("easy", ("a",), (), effects[:2], (), None))  # fmt: skip
+    figure = study_figures(findings_of(replace(a_disclosure(), cohorts=cohorts), a_provenance()))["cohorts"]
+
+    assert [(row.group[:4], row.of) for row in figure.table.rows] == [
+        ("cccc", "All domains"), ("cccc", "SQL"), ("cccc", "Python"), ("easy", "SQL"),
+    ]  # fmt: skip
+    assert "cohorts" not in the_figures()
 
 
 def test_results_by_family_fill_every_figure() -> None:
@@ -263,8 +277,7 @@ def test_a_browser_shows_the_whole_report_on_a_phone_and_on_a_desk_in_both_theme
     )
 
     for name, look in looks(page, tmp_path / "browser"):
-        assert look.complaints == look.requests == (), name
-        assert look.missing_glyphs == look.duplicate_ids == (), name
+        assert faults_of(look) == {}, name
         assert (look.overflow_px, look.wide_elements) == (0, ()), name
         assert look.cut_letters == look.overlapping_letters == (), name
         assert look.smallest_letter_px >= 10, name

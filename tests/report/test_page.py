@@ -17,7 +17,7 @@ from leakscale.report.page import PageFigure, Panel, color, render_page, typogra
 from leakscale.report.page.palette import DARK, LIGHT, PRINT, contrast, css_color
 from leakscale.tables import TableHead
 
-from .browser import looks
+from .browser import Browser, Look, browser_program, faults_of, looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,8 @@ def draw(figure: Figure) -> None:
     """Two points on a line, one of them below zero."""
     axes = figure.subplots()
     axes.plot([1, 2], [-3, 7], "o-", color=color("warm"))
-    axes.text(1.5, 2, "words", color=color("cool", 0.8))
+    axes.text(1.5, 2, "words", color=color("cool"))
+    axes.axhspan(-3, -2, color=color("cool", 0.8))
     axes.grid()
 
 
@@ -174,12 +175,7 @@ def test_a_browser_shows_the_skeleton_whole_on_a_phone_and_on_a_desk_in_both_the
     seen: dict[str, Any] = dict(looks(page, tmp_path / "browser"))
 
     assert list(seen) == ["400-light", "400-dark", "1400-light", "1400-dark"]
-    for name, look in seen.items():
-        assert look.complaints == look.requests == (), name
-        assert look.missing_glyphs == (), name
-        assert (look.overflow_px, look.wide_elements) == (0, ()), name
-        assert look.smallest_letter_px >= 10, name
-        assert look.cut_letters == look.duplicate_ids == (), name
+    assert {name: faults_of(look) for name, look in seen.items()} == {name: {} for name in seen}
     assert seen["400-light"].screenshot != seen["400-dark"].screenshot
 
 
@@ -189,7 +185,8 @@ def test_the_look_of_the_browser_finds_what_is_wrong(tmp_path: Path) -> None:
     page = tmp_path / "bad.html"
     page.write_text(
         "<!doctype html><body><img src='http://127.0.0.1:9/x.png'><p style='width: 3000px'>wide \U000f1234</p>"
-        "<p id=a></p><p id=a></p><svg viewBox='0 0 100 20' width=100><text x=90 y=10 font-size=4>cut words</text>"
+        "<p style='color: #aaa'>pale</p><p id=a></p><p id=a></p>"
+        "<svg viewBox='0 0 100 20' width=100><text x=90 y=10 font-size=4>cut words</text>"
         "<text x=90 y=10 font-size=4>over it</text></svg><script>console.error('no')</script>"
     )
 
@@ -204,3 +201,29 @@ def test_the_look_of_the_browser_finds_what_is_wrong(tmp_path: Path) -> None:
     assert "cut words" in seen.cut_letters
     assert seen.overlapping_letters == ("cut words | over it",)
     assert seen.duplicate_ids == ("a",)
+    assert seen.pale_words == ("pale",)
+    assert set(faults_of(seen)) == {name for name in Look.__slots__ if name != "screenshot"}
+
+
+@pytest.mark.browser
+def test_a_page_is_walked_through_by_keyboard_and_prints_dark_on_white(tmp_path: Path) -> None:
+    """The skip link comes first and is seen while it has the focus; paper is white whatever the reader's theme."""
+    program = browser_program()
+    assert program is not None
+    page = write_page(tmp_path / "page.html", a_page())
+
+    with Browser(program, tmp_path / "browser") as browser:
+        browser.look(page, width=800, theme="dark")
+        first = browser.press_tab()
+        left = browser.evaluate("document.activeElement.getBoundingClientRect().left")
+        ring = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        stops = [browser.press_tab() for _ in range(6)]
+        browser.ask("Emulation.setEmulatedMedia", media="print")
+        printed = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        skipped = browser.evaluate("getComputedStyle(document.querySelector('nav')).display")
+
+    assert (first[:15], left, ring) == ('<a class="skip"', 0, "solid")
+    assert ["summary" in stop for stop in stops] == [False, False, True, False, False, False]
+    assert [stop[:9] for stop in stops[:2]] == ['<a href="', '<a href="']
+    assert 'download="budget.csv"' in stops[3]
+    assert (printed, skipped) == ("rgb(255, 255, 255)", "none")

@@ -19,11 +19,19 @@ from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.totals import CompletionRow, EffectRow, SizeRow, TotalRow, TrajectoryRow
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, ModelState
-from leakscale.results import CellTotal, Disclosure, Estimate
+from leakscale.results import CellTotal, Disclosure, Effect, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
 from leakscale.tables import Table
 
-__all__ = ["analyze_disclosure", "model_name", "plan_of", "pooled_effect", "released_interval", "require_same_totals"]
+__all__ = [
+    "analyze_disclosure",
+    "model_name",
+    "plan_of",
+    "pooled_effect",
+    "released_effect",
+    "released_interval",
+    "require_same_totals",
+]
 
 _OF_PARTS = "parts of a domain"
 _TOTALS_ONLY = (
@@ -151,12 +159,18 @@ def _exact(signed: Mapping[str, Any], plan: AnalysisPlan) -> Interval | None:
 
 def pooled_effect(disclosure: Disclosure) -> tuple[Interval, Interval | None] | None:
     """Return the released effect over all domains with its exact twin; None where none was released."""
-    plan = plan_of(disclosure)
     for effect, signed in zip(disclosure.effects, disclosure.numbers["effects"], strict=True):
         if effect.domain is None:
-            registered = released_interval(effect.effect, signed["effect"], "percentile", plan.alpha)
-            return registered, _exact(signed, plan)
+            return released_effect(effect, signed, disclosure)
     return None
+
+
+def released_effect(
+    effect: Effect, signed: Mapping[str, Any], disclosure: Disclosure
+) -> tuple[Interval, Interval | None]:
+    """Return one released effect with its registered interval and its exact twin, from what was signed of it."""
+    plan = plan_of(disclosure)
+    return released_interval(effect.effect, signed["effect"], "percentile", plan.alpha), _exact(signed, plan)
 
 
 def released_interval(estimate: Estimate, signed: Mapping[str, Any], method: str, alpha: float) -> Interval:

@@ -22,7 +22,6 @@ from leakscale.report.words import (
     interval,
     percent,
     points,
-    rounding_note,
     scope,
     verdict,
 )
@@ -38,6 +37,7 @@ _CONTENTS: Final[Mapping[str, str]] = {
     "transfer": "What acts in other forms",
     "doses": "How it grows with strength",
     "crossed": "Domains together",
+    "sampling": "How much is sampling noise",
     "validity": "Answers that count",
     "assurance": "How far to trust it",
     "scope": "What the number speaks about",
@@ -78,7 +78,6 @@ def render_report(findings: Findings) -> str:
         finding=typographic(finding(disclosure)),
         verdict=verdict(disclosure),
         drift_note=drift_note(disclosure),
-        rounding_note=rounding_note(disclosure),
         assurance=ASSURANCE.get(
             disclosure.assurance_level, "The server named a level that this version does not know."
         ),

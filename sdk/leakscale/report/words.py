@@ -146,6 +146,8 @@ def scope(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
         f"The {100 * disclosure.confidence:g} % interval comes from {disclosure.resample_count:,} resamples of whole"
         " families, control and exposed families apart. It speaks about other families filled into the same shapes."
     )
+    if disclosure.is_rounded:
+        method += " Its ends are rounded outwards, so that they tell less of single families."
     rounding = rounding_note(disclosure)
     return (
         ("Families", method),

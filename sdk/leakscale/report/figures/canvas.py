@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Scale", "nice_step", "pixel_axes", "points_label", "scale_of", "signed", "spread"]
+__all__ = ["Scale", "cut", "nice_step", "pixel_axes", "points_label", "scale_of", "signed", "spread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,11 @@ def scale_of(values: Iterable[float]) -> Scale:
     low, high = min(known), max(known)
     step = nice_step(max(high - low, 2.0))
     return Scale(step * math.floor(low / step - 0.05), step * math.ceil(high / step + 0.05), step)
+
+
+def cut(words: str, length_max: int) -> str:
+    """Return words as they are, or their beginning and an ellipsis."""
+    return words if len(words) <= length_max else f"{words[: length_max - 1]}\u2026"
 
 
 def nice_step(span: float) -> float:

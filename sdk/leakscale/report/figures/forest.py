@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from leakscale.report.figures.canvas import Scale, pixel_axes, points_label, scale_of, signed
+from leakscale.report.figures.canvas import Scale, cut, pixel_axes, points_label, scale_of, signed
 from leakscale.report.page import PANEL_WIDTH, Panel, color
 from leakscale.report.words import bounds_in_words, points
 from leakscale.stats import Interval
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ForestRow", "forest_panel"]
 
+_MARGIN: Final = 18
 _ROW: Final = 42
 _LINE_HEIGHT: Final = 16
+_ROOM: Final = PANEL_WIDTH - 2 * _MARGIN
 _LETTER: Final = 7.2
 """Width of a letter in DejaVu Sans at 12 pixels, on average; other fonts are narrower."""
+_BOLD_LETTER: Final = 8.4
 _GROUP: Final = 26
 _AXIS: Final = 26
-_MARGIN: Final = 18
 _LINE, _TWIN, _TEXT = 26, 33, 13
 """Below the top of a row: the registered interval, its twin, the baseline of its words."""
 
@@ -75,40 +78,43 @@ def _draw(figure: Figure, *, groups: Sequence[tuple[str, list[ForestRow]]], role
         if one is not None
         for end in ((one.estimate,) if one.is_degenerate else (one.low, one.estimate, one.high))
     )
-    axes = pixel_axes(figure, left=_MARGIN, top=0, width=PANEL_WIDTH - 2 * _MARGIN, height=height)
+    axes = pixel_axes(figure, left=_MARGIN, top=0, width=_ROOM, height=height)
     axes.set(xlim=(scale.low, scale.high), ylim=(height, 0), yticks=[])
     axes.set_xticks(scale.ticks, list(map(signed, scale.ticks)))
     axes.spines["left"].set_visible(False)
     y = 0.0
     for place, (group, rows) in enumerate(groups):
         if group:
-            _words(axes, y + 17, group, weight="bold")
+            _words(axes, y + 17, cut(group, int(_ROOM / _BOLD_LETTER)), weight="bold")
             y += _GROUP
         for row in rows:
             _row(axes, row, scale, y, color(roles[place % len(roles)]))
             y += _height(row)
 
 
-def _label(row: ForestRow) -> str:
-    return f"{row.of}  {row.said}".rstrip()
+def _label(row: ForestRow) -> list[str]:
+    """Return the lines of a name."""
+    return textwrap.wrap(f"{row.of} {row.said}", int(_ROOM / _LETTER)) or [""]
 
 
 def _value(row: ForestRow) -> str:
     return f"{points_label(row.effect.estimate)} ({bounds_in_words(row.effect)})".replace("-", "\u2212")
 
 
-def _is_long(row: ForestRow) -> bool:
-    """Tell whether name and value need a line each."""
-    return (len(_label(row)) + len(_value(row)) + 1) * _LETTER > PANEL_WIDTH - 2 * _MARGIN
+def _lines_above(row: ForestRow) -> int:
+    """Return how many lines of its name stand above the value of a row."""
+    lines = _label(row)
+    return len(lines) - ((len(lines[-1]) + len(_value(row)) + 1) * _LETTER <= _ROOM)
 
 
 def _height(row: ForestRow) -> int:
-    return _ROW + _is_long(row) * _LINE_HEIGHT
+    return _ROW + _lines_above(row) * _LINE_HEIGHT
 
 
 def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
-    _words(axes, y + _TEXT, _label(row))
-    y += _is_long(row) * _LINE_HEIGHT
+    for number, line in enumerate(_label(row)):
+        _words(axes, y + _TEXT + number * _LINE_HEIGHT, line)
+    y += _lines_above(row) * _LINE_HEIGHT
     for tick in scale.ticks:
         shade = color("muted") if tick == 0 else color("rule")
         axes.vlines(tick, y + _LINE - 8, y + _ROW - 2, colors=shade, linewidth=1, zorder=0)

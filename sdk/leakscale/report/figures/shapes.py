@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from leakscale.report.figures.canvas import pixel_axes, points_label
+from leakscale.report.figures.canvas import cut, pixel_axes, points_label
 from leakscale.report.page import PANEL_WIDTH, Panel, color
 from leakscale.report.words import points
 
@@ -64,9 +64,9 @@ def _draw(figure: Figure, *, shown: _Map) -> None:
     most = max(0.01, *(abs(value) for values in shown.values for value in values))
     for place, column in enumerate(shown.columns):
         limit = width // (7 * len(shown.columns))
-        axes.text(place + 0.5, -0.25, _cut(column, limit), ha="center", color=color("muted"), size=11)
+        axes.text(place + 0.5, -0.25, cut(column, limit), ha="center", color=color("muted"), size=11)
     for row, (name, values) in enumerate(zip(shown.names, shown.values, strict=True)):
-        axes.text(-0.06, row + 0.5, _cut(name.partition("-")[2] or name, _NAME_LENGTH_MAX), ha="right", va="center",
+        axes.text(-0.06, row + 0.5, cut(name.partition("-")[2] or name, _NAME_LENGTH_MAX), ha="right", va="center",
                   size=11.5)  # fmt: skip
         for place, value in enumerate(values):
             _cell(axes, place, row, value, most)
@@ -78,7 +78,3 @@ def _cell(axes: Axes, place: int, row: int, value: float, most: float) -> None:
     fill = color("warm" if value > 0 else "cool", STRONGEST * abs(value) / most)
     axes.add_patch(Rectangle((place + 0.02, row + 0.06), 0.96, 0.88, facecolor=fill, edgecolor="none"))
     axes.text(place + 0.5, row + 0.5, points_label(value), ha="center", va="center", size=11.5)
-
-
-def _cut(words: str, length_max: int) -> str:
-    return words if len(words) <= length_max else f"{words[: length_max - 1]}\u2026"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from leakscale.analysis import Analysis, heads
-from leakscale.analysis.disclosed import pooled_effect, released_interval
+from leakscale.analysis.disclosed import pooled_effect, released_effect, released_interval
 from leakscale.errors import NotFoundError
 from leakscale.models import Domain
 from leakscale.report.figures.doses import dose_panels
@@ -29,6 +29,8 @@ ABSENT: Final = "Not in this study"
 _EFFECTS: Final = TableHead("", "effects", "Exposure effects and their means")
 _CHANGES: Final = TableHead("", "changes", "Changes of exposed and control families")
 _CROSSED: Final = TableHead("", "crossed", "Means and contrasts over models and domains")
+_COHORTS: Final = TableHead("", "cohorts", "Effects over registered cohorts")
+_CHOICES: Final = TableHead("", "choices", "Effects of sampled answers beside those of their probabilities")
 _RINGS: Final = TableHead("", "rings", "Effects in every form of the families")
 _CONTRASTS: Final = ("difference", "interaction")
 _POOLED: Final = "pooled"
@@ -38,7 +40,7 @@ def study_figures(findings: Findings) -> dict[str, PageFigure]:
     """Return the figures of a report by name, in the order of the page."""
     study = shlex.quote(f"runs/{findings.provenance.study}")
     command = f"leakscale report {study} --figures figures"
-    made = (*_always(findings), *_from_tables(findings.analysis))
+    made = (*_always(findings), *_of_cohorts(findings.disclosure), *_from_tables(findings.analysis))
     return {
         name: PageFigure(name, title, caption, table, () if table.withheld else panels(), command, absence=absence)
         for name, title, caption, table, panels, absence in made
@@ -93,6 +95,26 @@ def _always(findings: Findings) -> Iterator[_Made]:
     )
 
 
+def _of_cohorts(disclosure: Disclosure) -> Iterator[_Made]:
+    """Return the figure of the cohorts that were registered beside the whole; nothing where there are none."""
+    signed: list[Mapping[str, Any]] = disclosure.numbers.get("cohorts", [])
+    rows = [
+        ForestRow(cohort.cohort_id, domain_name(effect.domain), *released_effect(effect, numbers, disclosure))
+        for cohort, own in zip(disclosure.cohorts, signed, strict=True)
+        for effect, numbers in zip(cohort.effects, own["effects"], strict=True)
+        if effect.domain is not None or len(cohort.effects) > 2
+    ]
+    if rows:
+        yield (
+            "cohorts",
+            "Effects over registered cohorts",
+            "Points with intervals over the families of some shapes, which were named before the first answer.",
+            _COHORTS.filled(rows),
+            lambda: (forest_panel(rows, name="", title="Effects over cohorts"),),
+            _WITHHELD,
+        )
+
+
 def _from_tables(analysis: Analysis) -> Iterator[_Made]:
     """Return the figures of tables that a study may lack, or that a policy may withhold."""
     families = analysis.table(heads.FAMILY_ACCURACIES.name)
@@ -129,6 +151,16 @@ def _from_tables(analysis: Analysis) -> Iterator[_Made]:
         "of its effect.",
         rings,
         lambda: (forest_panel(rings.rows, name="", title="Effects by form"),),
+        ABSENT,
+    )
+    choices = _choices(analysis)
+    yield (
+        "choices",
+        "Effects of sampled answers and of the probabilities they were drawn from",
+        "Points with intervals over families. The probabilities lack the noise of the draws; where both agree, more "
+        "draws would not change the finding.",
+        choices,
+        lambda: (forest_panel(choices.rows, name="", title="Sampled and exact choices"),),
         ABSENT,
     )
 
@@ -171,7 +203,7 @@ def _effects(findings: Findings) -> Table[ForestRow]:
             for row in analysis.table(heads.CROSSED.name).rows
             if row.summary not in _CONTRASTS
         ]
-    elif len(rows) > 1:
+    elif len(rows) != 1:
         # The finding itself, which results by family tell as a mean of cells.
         released = pooled_effect(findings.disclosure)
         rows += [] if released is None else [ForestRow("Together", _summary_name(_POOLED, ""), *released)]
@@ -225,6 +257,22 @@ def _changes(disclosure: Disclosure) -> Table[ForestRow]:
         if effect.domain is not None or not single
     ]
     return _CHANGES.filled(rows)
+
+
+def _choices(analysis: Analysis) -> Table[ForestRow]:
+    table = _or_absent(
+        analysis,
+        heads.EXACT_CHOICES,
+        "there are no results by family with the probability of the correct candidate, which the engine `exact` reads",
+    )
+    if table.withheld is not None:
+        return _CHOICES.withheld(table.withheld)
+    several = len({row.model for row in table.rows}) > 1
+    rows = []
+    for row in table.rows:
+        group = f"{row.model}, {domain_name(row.domain)}" if several else domain_name(row.domain)
+        rows += [ForestRow(group, "sampled", row.sampled), ForestRow(group, "exact", row.exact_choice)]
+    return _CHOICES.filled(rows, table.note)
 
 
 def _rings(analysis: Analysis) -> Table[ForestRow]:
