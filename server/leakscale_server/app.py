@@ -21,7 +21,7 @@ from leakscale_server.scorer_process.key_keeper import KeyKeeper
 from leakscale_server.scorer_process.process import ScorerProcess
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.store.data_folder import claim, sole_owner
-from leakscale_server.store.registry_tables import open_registry
+from leakscale_server.store.registry_tables import open_registry, require_key
 from leakscale_server.store.signing import Signer
 
 __all__ = ["RunningServer", "serve"]
@@ -58,6 +58,7 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         scorer = stack.enter_context(_scorer(config, key_keeper))
         registry = open_registry(config.data_dir)
         stack.callback(registry.close)
+        require_key(registry, signer.public_key)
         executor = stack.enter_context(CallExecutor(config.thread_count, waiting_count_max=config.waiting_count_max))
         bootstrap = BootstrapToken.kept_in(config.data_dir / "token")
         # A connection of its own: who comes in must not wait until somebody's answers are written.

@@ -6,7 +6,8 @@ import errno
 import sqlite3
 from typing import Final
 
-from leakscale_server.errors import Internal, ServerFault, StorageFull
+from leakscale_server.errors import IntegrityFailure, Internal, ServerFault, StorageFull
+from leakscale_server.store.database import DamagedError
 
 __all__ = ["place_of", "to_fault"]
 
@@ -23,11 +24,13 @@ _DISK_FULL_CODES: Final = frozenset(
 
 
 def to_fault(error: Exception) -> ServerFault:
-    """Return a fault as it is, a full disk as `StorageFull`, anything else as `Internal` without its text."""
+    """Return a fault as it is, a full disk and a damaged file by what they are, anything else without its text."""
     if isinstance(error, ServerFault):
         return error
     if _is_disk_full(error):
         return StorageFull("the server's disk is full; free some space and repeat the call, nothing stored is lost")
+    if isinstance(error, DamagedError):
+        return IntegrityFailure(f"the server cannot read what it stored: {error}")
     return Internal(f"the server failed with {type(error).__name__}; see its log")
 
 

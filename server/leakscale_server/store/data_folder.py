@@ -18,6 +18,7 @@ FORMAT: Final = 2
 _IGNORE: Final = ".gitignore"
 _VERSION: Final = "version"
 _LOCK: Final = "lock"
+_BEFORE_REGISTRY: Final = ("signing.key", "vault.db")
 _REPLICA: Final = " replica"
 """Behind the format in a folder that holds the tokens of a replica and nothing else."""
 
@@ -26,8 +27,8 @@ def claim(folder: Path, *, is_replica: bool = False) -> None:
     """Make the data folder, or take one that is empty or a server's; whose folder else it is loses nothing.
 
     Raises:
-        ConfigError: If it cannot be made, holds other files, has another format, or is a replica's and not a server's,
-            or the other way round.
+        ConfigError: If it cannot be made, holds other files, has another format, is a replica's and not a server's or
+            the other way round, or has lost a file.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,6 +42,8 @@ def claim(folder: Path, *, is_replica: bool = False) -> None:
     if not foreign:
         load_or_create(folder / _VERSION, (f"{FORMAT}{_REPLICA}\n" if is_replica else f"{FORMAT}\n").encode)
     _require_kind(folder, is_replica=is_replica)
+    if not is_replica:
+        _require_whole(folder)
     folder.chmod(0o700)
     # It holds a token, a signing key and a vault, and may lie in somebody's checkout.
     (folder / _IGNORE).write_text("*\n", encoding="utf-8")
@@ -65,6 +68,16 @@ def _require_kind(folder: Path, *, is_replica: bool) -> None:
     if _version(folder).endswith(_REPLICA) != is_replica:
         it_is, other = ("a server's", "replica") if is_replica else ("a replica's", "server")
         raise ConfigError(f"--data-dir {folder}: the folder is {it_is}; choose a new one for the {other}")
+
+
+def _require_whole(folder: Path) -> None:
+    """Refuse a folder without the files that a registry was begun after: new ones would not go with it."""
+    lost = [name for name in _BEFORE_REGISTRY if not (folder / name).exists()]
+    if (folder / "registry.db").exists() and lost:
+        raise ConfigError(
+            f"--data-dir {folder}: {' and '.join(lost)} were lost, and no new ones go with its registry; restore them "
+            "from a copy of the folder"
+        )
 
 
 def _version(folder: Path) -> str:

@@ -20,10 +20,16 @@ from typing import Any, Final
 
 from sqlite_utils import Database
 
-__all__ = ["InsertOnlyDatabase", "Row", "Table"]
+__all__ = ["DamagedError", "InsertOnlyDatabase", "Row", "Table"]
 
 Row = dict[str, Any]
 _LOOK_AGAIN_S: Final = 0.1
+_DAMAGE_CODES: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_OF_A_LOST_SCHEMA: Final = ("no such table", "no such column", "malformed")
+
+
+class DamagedError(sqlite3.DatabaseError):
+    """A database file does not hold what was written to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,19 @@ class InsertOnlyDatabase:
 
     Raises:
         sqlite3.OperationalError: From any method when the disk is full; what was committed before stays.
+        DamagedError: From any method that meets damage in the file.
     """
 
     def __init__(self, path: Path, tables: Sequence[Table]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600, exist_ok=True)
+        self._path = path
+        with self._naming_damage():
+            self._open(tables)
+
+    def _open(self, tables: Sequence[Table]) -> None:
         self._lock = threading.RLock()
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30.0)
+        self._connection = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None, timeout=30.0)
         self._database = Database(self._connection)
         self._database.enable_wal()
         self._connection.execute("PRAGMA synchronous=FULL")
@@ -79,9 +91,18 @@ class InsertOnlyDatabase:
         )
 
     @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if not _is_of_damage(error):
+                raise
+            raise DamagedError(f"{self._path.name} is damaged ({error}); restore the data folder from a copy") from error
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """Hold the write lock; commit at the end, roll back on any exception. Nests as one transaction."""
-        with self._lock:
+        with self._naming_damage(), self._lock:
             if self._connection.in_transaction:
                 yield
                 return
@@ -126,7 +147,7 @@ class InsertOnlyDatabase:
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
-        with self._lock:
+        with self._naming_damage(), self._lock:
             return [dict(row) for row in self._connection.execute(query, parameters)]
 
     def row(self, query: str, parameters: Sequence[object] = ()) -> Row | None:
@@ -138,3 +159,12 @@ class InsertOnlyDatabase:
         """Checkpoint and close."""
         with self._lock:
             self._connection.close()
+
+
+def _is_of_damage(error: sqlite3.Error) -> bool:
+    """Tell damage of the file from a full disk, a lock, or a rule of a table."""
+    if isinstance(error, DamagedError):
+        return False
+    code = getattr(error, "sqlite_errorcode", 0)
+    is_schema_lost = code == sqlite3.SQLITE_ERROR and str(error).startswith(_OF_A_LOST_SCHEMA)
+    return code & 0xFF in _DAMAGE_CODES or code == sqlite3.SQLITE_IOERR_SHORT_READ or is_schema_lost

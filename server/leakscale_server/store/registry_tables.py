@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from leakscale_server.config import ConfigError
 from leakscale_server.store.database import InsertOnlyDatabase, Table
 
-__all__ = ["open_registry"]
+__all__ = ["open_registry", "require_key"]
 
 _TABLES: Final = (
     Table(
@@ -178,6 +179,7 @@ _TABLES: Final = (
         ("token_id",),
     ),
     # The earliest end counts: a token that ends after an overlap can still be revoked before.
+    Table("signing_keys", {"name": str, "public_key": bytes}, ("name",)),
     Table("token_ends", {"token_id": str, "end_time": str}, ("token_id", "end_time")),
     # Of no project: for everybody.
     Table("ledger", {"position": int, "project": str, "entry": bytes, "leaf": bytes}, ("position",)),
@@ -187,3 +189,18 @@ _TABLES: Final = (
 def open_registry(data_dir: Path) -> InsertOnlyDatabase:
     """Open or create the registry of a server."""
     return InsertOnlyDatabase(data_dir / "registry.db", _TABLES)
+
+
+def require_key(registry: InsertOnlyDatabase, public_key: bytes) -> None:
+    """Keep the key that a server signs with; from then on take no other.
+
+    Raises:
+        ConfigError: If the registry was begun under another key.
+    """
+    registry.add("signing_keys", [{"name": "server", "public_key": public_key}])
+    kept = registry.row("SELECT public_key FROM signing_keys")
+    if kept is None or kept["public_key"] != public_key:
+        raise ConfigError(
+            "signing.key is another one than this registry was begun with, and who trusts that one would trust nothing "
+            "signed from now on; restore the file from a copy of the folder"
+        )
