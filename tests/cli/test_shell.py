@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscale import errors
+from leakscale.cli.console import Console
 from leakscale.cli.entry import run
 from leakscale.cli.exits import ExitCode, failure_of
 from leakscale.cli.shell import hoist_global_options
@@ -64,6 +65,26 @@ def test_usage_errors_are_one_line_and_exit_2(arguments: list[str], capsys: pyte
     assert error.count("\n") == 1
     assert error.startswith("error: ")
     assert "--help`" in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["experiment", "create", "x", "--edition", "e", "--model-label", "m", *more] for more in (
+            ["--lifetime-days", "nan"], ["--lifetime-days", "inf"], ["--lifetime-days", "1e308"],
+            ["--bank-seed", str(2**63)], ["--bootstrap-seed", str(2**63)], ["--draws", str(2**31)],
+        )),
+        *(["grant", "approve", "g", "--days", days] for days in ("nan", "inf", "1e308", "-1")),
+        ["grant", "request", "e", "--preservation", str(2**31)],
+    ],
+)  # fmt: skip
+def test_a_number_that_nothing_can_hold_is_a_usage_error(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anybody is called, and with the option's name."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert run(arguments) == ExitCode.USAGE
+    assert arguments[-2] in capsys.readouterr().err
 
 
 def test_error_as_json_is_one_value_on_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,3 +162,10 @@ def test_global_options_may_stand_anywhere(typed: list[str], sent: list[str]) ->
 def test_hoisting_loses_and_invents_nothing(arguments: list[str]) -> None:
     """Moving is all that may happen to an argument."""
     assert sorted(hoist_global_options(arguments)) == sorted(arguments)
+
+
+def test_no_name_commands_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A label of somebody else's could clear the screen, forge a line, or turn one around."""
+    Console().result({}, text="a\x1b[2Jb\rc\u202ed\u2028e\tf\nÄ\u00a0日本 🔑")
+
+    assert capsys.readouterr().out == "a\\x1b[2Jb\\rc\\u202ed\\u2028e\tf\nÄ\u00a0日本 🔑\n"

@@ -34,6 +34,10 @@ def _other_key(path: Path) -> None:
     path.write_bytes(os.urandom(32))
 
 
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
 def _no_database(path: Path) -> None:
     path.write_bytes(b"\0" * 8192)
 
@@ -41,8 +45,10 @@ def _no_database(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "damage", "words"),
     [
-        ("vault.db", Path.unlink, "vault.db were lost, and no new ones go with its registry; restore them"),
-        ("signing.key", Path.unlink, "signing.key were lost"),
+        ("vault.db", Path.unlink, "it lost vault.db, and a new one does not go with what is left; restore the folder"),
+        ("signing.key", Path.unlink, "it lost signing.key"),
+        ("registry.db", Path.unlink, "it lost registry.db"),
+        ("registry.db", _emptied, "it lost registry.db"),
         ("signing.key", _other_key, "signing.key is another one than this registry was begun with"),
         ("registry.db", _no_database, "registry.db is damaged .file is not a database.; restore the data folder"),
     ],

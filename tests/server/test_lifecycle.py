@@ -327,7 +327,7 @@ def test_a_grant_is_redeemed_by_one_request_and_repeated_by_it(client: Client, w
 
     assert list(client.grants.redeem(grant.name, key=KEY, request_id="exposure")) == world.corpus
     message = refusal(AlreadyDoneError, lambda: list(client.grants.redeem(grant.name, key=KEY, request_id="other")))
-    assert "was redeemed by another request; ask for a new grant" in message
+    assert "was redeemed by another request id; repeat that one" in message
 
 
 @pytest.mark.parametrize(
@@ -395,6 +395,8 @@ def test_the_same_plan_again_is_the_same_experiment(client: Client, world: World
         ({"resample_count": 99}, "resample_count"),
         ({"bootstrap_seed": -1}, "bootstrap_seed"),
         ({"model_label": "x" * 513}, "model_label"),
+        ({"model_label": "a\x1b[2Jmodel"}, "must be printable"),
+        ({"model_label": "a\nline of its own"}, "must be printable"),
         ({"experiment_id": "A"}, "experiment_id"),
     ],
 )

@@ -20,6 +20,7 @@ from leakscale.errors import (
     NotFoundError,
     NotFrozenError,
     NotRetiredError,
+    PermissionDeniedError,
 )
 from leakscale.models import CertificationRequest, Condition, Edition, EditionPhase, ExperimentPlan, Opening
 from leakscale.verify.checks import Checks
@@ -310,7 +311,7 @@ def test_a_frozen_edition_is_for_all_and_its_end_for_its_project(
     assert stranger.editions.families(world.edition.name) == world.families
     assert {each.principal for each in seen.transitions} == {""}
     assert list(stranger.editions.openings(retired.name)) == list(client.editions.openings(retired.name))
-    with pytest.raises(NotFoundError, match="another project's"):
+    with pytest.raises(PermissionDeniedError, match="another project's"):
         stranger.editions.retire(world.edition.name)
 
 

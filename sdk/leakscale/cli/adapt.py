@@ -12,6 +12,7 @@ from leakscale.cli.connection import cache_folder, connected, full_name
 from leakscale.cli.exits import telling_what_is_kept
 from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of
+from leakscale.cli.values import COUNT_MAX, SEED_MAX
 from leakscale.training_files import kept_of_training
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ def adapt(
     request_id: Annotated[
         str, typer.Option(help="Names this exposure of the edition; the same one returns the same corpus.")
     ] = "exposure",
-    preservation: Annotated[int, typer.Option(help="Public-format tasks of families that are never banked.")] = 512,
+    preservation: Annotated[
+        int, typer.Option(min=0, max=COUNT_MAX, help="Public-format tasks of families that are never banked.")
+    ] = 512,
     learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate; default: the model's own.")] = None,
-    seed: Annotated[int, typer.Option(help="Order of the records and start of lora_A.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Order of the records and start of lora_A.")] = 0,
     grant: Annotated[
         str | None,
         typer.Option(help="Grant that was approved for you; default: ask for one, and approve it if you may."),

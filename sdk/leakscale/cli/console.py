@@ -10,9 +10,10 @@ import json
 import logging
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
     from leakscale.cli.exits import Failure
 
-__all__ = ["Console"]
+__all__ = ["Console", "shown"]
 
+_COMMANDING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of Unicode: controls, marks of format and direction, halves of letters, separators of lines."""
 _SIGPIPE_EXIT = 141
 """What a shell reports for a program whose reader went away."""
 
@@ -58,7 +61,7 @@ class Console:
 
                 RichConsole().print(rich())
             else:
-                print(text)  # noqa: T201
+                print(shown(text))  # noqa: T201
             sys.stdout.flush()
         except BrokenPipeError as error:
             # The reader has what it wanted, e.g. `| head`. Python would complain once more while shutting down.
@@ -67,7 +70,7 @@ class Console:
 
     def note(self, message: str) -> None:
         """Say one line on stderr."""
-        print(message, file=sys.stderr, flush=True)  # noqa: T201
+        print(shown(message), file=sys.stderr, flush=True)  # noqa: T201
 
     def fail(self, failure: Failure) -> None:
         """Say on stderr why the command ended."""
@@ -98,6 +101,18 @@ class Console:
         """
         with shown_progress(task, total=total, unit=unit, write=self.note) as bar:
             yield bar
+
+
+def shown(text: str) -> str:
+    """Return a text with every character that commands a terminal, or turns its lines around, written as an escape.
+
+    Names in it may be somebody else's.
+    """
+    return "".join(repr(letter)[1:-1] if _commands(letter) else letter for letter in text)
+
+
+def _commands(letter: str) -> bool:
+    return letter not in "\n\t" and not letter.isprintable() and unicodedata.category(letter) in _COMMANDING
 
 
 class _Noting(logging.Handler):

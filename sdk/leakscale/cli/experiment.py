@@ -10,6 +10,7 @@ import typer
 
 from leakscale.cli.connection import connected, full_name
 from leakscale.cli.shell import shell_of
+from leakscale.cli.values import COUNT_MAX, SEED_MAX, lifetime_of
 from leakscale.models import Ring
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ def create(
     experiment_id: Annotated[str, typer.Argument(help="Its id: lower-case letters, digits and dashes.")],
     edition: Annotated[str, typer.Option(help="Frozen edition.")],
     model_label: Annotated[str, typer.Option(help="Names the model, e.g. a repository id and revision.")],
-    draws: Annotated[int, typer.Option(help="Draws a family and state.")] = 32,
-    bank_seed: Annotated[int, typer.Option(help="Root of the seeds of all draws.")] = 0,
-    resamples: Annotated[int, typer.Option(help="Replicates of the registered bootstrap.")] = 10_000,
-    bootstrap_seed: Annotated[int, typer.Option(help="Its seed.")] = 0,
+    draws: Annotated[int, typer.Option(max=COUNT_MAX, help="Draws a family and state.")] = 32,
+    bank_seed: Annotated[int, typer.Option(min=-SEED_MAX, max=SEED_MAX, help="Root of the seeds of all draws.")] = 0,
+    resamples: Annotated[int, typer.Option(max=COUNT_MAX, help="Replicates of the registered bootstrap.")] = 10_000,
+    bootstrap_seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Its seed.")] = 0,
     rings: Annotated[
         list[Ring] | None, typer.Option("--ring", help="Form to ask in, R0 first; repeat it, e.g. --ring R0 --ring R1.")
     ] = None,
@@ -44,7 +45,10 @@ def create(
         ),
     ] = None,
     families_min: Annotated[
-        int, typer.Option(help="Least families of one domain and condition that a number is over; at least 128.")
+        int,
+        typer.Option(
+            max=COUNT_MAX, help="Least families of one domain and condition that a number is over; at least 128."
+        ),
     ] = 512,
     lifetime_days: Annotated[float, typer.Option(help="Days until it expires, unless it is disclosed before.")] = 90,
     self_administered: Annotated[
@@ -52,8 +56,6 @@ def create(
     ] = False,
 ) -> None:
     """Register an experiment: from here on nothing of its plan can change."""
-    from datetime import timedelta  # noqa: PLC0415
-
     from leakscale.models import ExperimentPlan  # noqa: PLC0415
 
     shell = shell_of(context)
@@ -68,7 +70,7 @@ def create(
         rings=tuple(rings) if rings else (Ring.R0,),
         cohorts=tuple(_cohort(text) for text in cohorts or ()),
         cohort_families_min=families_min,
-        lifetime=timedelta(seconds=round(lifetime_days * 86_400)),
+        lifetime=lifetime_of(lifetime_days, option="--lifetime-days"),
         is_self_administered=self_administered,
     )
     with connected(shell) as client:

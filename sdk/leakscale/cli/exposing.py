@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leakscale.errors import InvalidRequestError
-
 if TYPE_CHECKING:
     from leakscale.client import Client
     from leakscale.models import TrainingRecord
@@ -42,6 +40,7 @@ def exposed_records(
     Raises:
         InvalidRequestError: If a grant is named, and its key is not there.
     """
+    from leakscale.errors import InvalidRequestError  # noqa: PLC0415 - loads gRPC
     from leakscale.sealing import HolderKey  # noqa: PLC0415 - needs cryptography
 
     path = holder_key or holder_key_file()

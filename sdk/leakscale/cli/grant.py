@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from leakscale.cli.connection import connected, full_name
 from leakscale.cli.exposing import holder_key_file
 from leakscale.cli.shell import shell_of
+from leakscale.cli.values import COUNT_MAX, lifetime_of
 
 if TYPE_CHECKING:
     from leakscale.models import Grant
@@ -29,7 +29,9 @@ def request(
     context: typer.Context,
     edition: Annotated[str, typer.Argument(help="A frozen edition.")],
     request_id: Annotated[str, typer.Option(help="The same id returns the same grant.")] = "exposure",
-    preservation: Annotated[int, typer.Option(help="Public-format tasks of families that are never banked.")] = 512,
+    preservation: Annotated[
+        int, typer.Option(min=0, max=COUNT_MAX, help="Public-format tasks of families that are never banked.")
+    ] = 512,
     holder_key: Annotated[
         Path | None, typer.Option(help="Key that the corpus is sealed to; default: holder.key of your configuration.")
     ] = None,
@@ -55,13 +57,13 @@ def request(
 def approve(
     context: typer.Context,
     name: _Name,
-    days: Annotated[float, typer.Option(help="How long it may be redeemed; at most 7.", min=0)] = 7.0,
+    days: Annotated[float, typer.Option(help="How long it may be redeemed; at most 7.")] = 7.0,
 ) -> None:
     """Approve a request of an edition of your project."""
-    shell = shell_of(context)
+    shell, lifetime = shell_of(context), lifetime_of(days, option="--days")
     with connected(shell) as client:
-        grant = client.grants.approve(name, lifetime=timedelta(days=days))
-    if grant.approve_time and grant.expire_time and grant.expire_time - grant.approve_time != timedelta(days=days):
+        grant = client.grants.approve(name, lifetime=lifetime)
+    if grant.approve_time and grant.expire_time and grant.expire_time - grant.approve_time != lifetime:
         shell.console.note("it was approved before, for another time; the first approval stands")
     shell.console.result(_facts(grant), text=_line(grant))
 

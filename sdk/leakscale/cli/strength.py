@@ -11,6 +11,7 @@ import typer
 from leakscale.cli.connection import cache_folder, connected, full_name
 from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of
+from leakscale.cli.values import COUNT_MAX
 
 __all__ = ["app"]
 
@@ -25,7 +26,7 @@ def choose(
     adapter: Annotated[Path, typer.Option(help="Adapter trained on the development edition.")],
     output: Annotated[Path, typer.Option(help="Folder for the rule, the doses and the figure.")],
     request_id: Annotated[str, typer.Option(help="As given to `leakscale adapt`.")] = "exposure",
-    preservation: Annotated[int, typer.Option(help="As given to `leakscale adapt`.")] = 512,
+    preservation: Annotated[int, typer.Option(min=0, max=COUNT_MAX, help="As given to `leakscale adapt`.")] = 512,
     grant: Annotated[
         str | None,
         typer.Option(help="Grant that was approved for you; default: ask for one, and approve it if you may."),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from leakscale.errors import IntegrityError
+from leakscale.merkle import leaf_hash
 from leakscale.models import (
     Allowance,
     AtomBudget,
@@ -253,7 +255,16 @@ def to_ledger_head(message: resources_pb2.LedgerHead) -> LedgerHead:
 
 
 def to_ledger_entry(message: resources_pb2.LedgerEntry) -> LedgerEntry:
-    """Read a ledger entry."""
+    """Read a ledger entry.
+
+    Raises:
+        IntegrityError: If it is not the one of its leaf.
+    """
+    if message.content and leaf_hash(message.content) != message.leaf:
+        raise IntegrityError(
+            f"entry {message.position} of the ledger is not the one of its leaf: the server's registry was changed or "
+            "is damaged; its operator restores it from a copy"
+        )
     return LedgerEntry(message.position, message.leaf, message.content)
 
 

@@ -24,6 +24,7 @@ __all__ = ["Edition", "EditionDraft", "SignedCertificate", "check_draft", "parse
 _FAMILIES_PER_CELL: Final = (4, 8, 12, 16)
 _SHAPES_MAX: Final = 256
 _TOML_BYTES_MAX: Final = 256 * 1024
+_SOURCE_LETTERS_MAX: Final = 1024
 _SEED_BYTES: Final = (16, 64)
 
 
@@ -179,6 +180,12 @@ def check_draft(draft: EditionDraft) -> None:
     if not 1 <= len(draft.shapes) <= _SHAPES_MAX:
         raise InvalidRequest(f"an edition has 1 to {_SHAPES_MAX} shapes, not {len(draft.shapes)}", subject="shapes")
     for source, toml in draft.shapes:
+        if len(source) > _SOURCE_LETTERS_MAX or not source.isprintable():
+            raise InvalidRequest(
+                f"the source {source[:80]!r} of a shape must be printable, of at most {_SOURCE_LETTERS_MAX} letters; "
+                "give the name of its file",
+                subject="shapes",
+            )
         if len(toml.encode()) > _TOML_BYTES_MAX:
             raise InvalidRequest(f"{source[:200]}: larger than {_TOML_BYTES_MAX} bytes", subject="shapes")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from leakscale.models import Condition, EditionPhase, Family, Ring, SignedStatement
 from leakscale_server.core.building.construction import FamilySlot
-from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen
+from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen, ScopeMissing
 from leakscale_server.registry.edition import Edition, EditionDraft, SignedCertificate, check_draft, parse_shapes
 from leakscale_server.registry.frozen_files import FrozenFiles
 from leakscale_server.registry.lifecycle import Lifecycle
@@ -150,11 +150,12 @@ class EditionRegistry:
         """Return an edition of a project.
 
         Raises:
-            NotFound: If the project has none of that id.
+            NotFound: If there is none that the project may see.
+            ScopeMissing: If it is frozen, which everybody may see, and another project's.
         """
         edition = self.visible(edition_id, project=project)
         if edition.project != project:
-            raise NotFound(f"edition {edition_id!r} is another project's; use a token of that", subject=edition_id)
+            raise ScopeMissing(f"edition {edition_id!r} is another project's; use a token of that", subject=edition_id)
         return edition
 
     def get_frozen(self, edition_id: str, *, project: str | None = None) -> Edition:

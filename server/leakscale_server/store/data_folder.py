@@ -19,6 +19,8 @@ _IGNORE: Final = ".gitignore"
 _VERSION: Final = "version"
 _LOCK: Final = "lock"
 _BEFORE_REGISTRY: Final = ("signing.key", "vault.db")
+_AFTER_REGISTRY: Final = ("token", "editions")
+"""A first start makes the files in this order."""
 _REPLICA: Final = " replica"
 """Behind the format in a folder that holds the tokens of a replica and nothing else."""
 
@@ -71,12 +73,16 @@ def _require_kind(folder: Path, *, is_replica: bool) -> None:
 
 
 def _require_whole(folder: Path) -> None:
-    """Refuse a folder without the files that a registry was begun after: new ones would not go with it."""
-    lost = [name for name in _BEFORE_REGISTRY if not (folder / name).exists()]
-    if (folder / "registry.db").exists() and lost:
+    """Refuse a folder that lost a file, in place of which a new one would begin another history."""
+    registry = folder / "registry.db"
+    is_begun = registry.exists() and registry.stat().st_size > 0
+    lost = [name for name in _BEFORE_REGISTRY if is_begun and not (folder / name).exists()]
+    if not is_begun and any((folder / name).exists() for name in _AFTER_REGISTRY):
+        lost = [registry.name]
+    if lost:
         raise ConfigError(
-            f"--data-dir {folder}: {' and '.join(lost)} were lost, and no new ones go with its registry; restore them "
-            "from a copy of the folder"
+            f"--data-dir {folder}: it lost {' and '.join(lost)}, and a new one does not go with what is left; restore "
+            "the folder from a copy, or choose a new one"
         )
 
 

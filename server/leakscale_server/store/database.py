@@ -97,7 +97,9 @@ class InsertOnlyDatabase:
         except sqlite3.DatabaseError as error:
             if not _is_of_damage(error):
                 raise
-            raise DamagedError(f"{self._path.name} is damaged ({error}); restore the data folder from a copy") from error
+            raise DamagedError(
+                f"{self._path.name} is damaged ({error}); restore the data folder from a copy"
+            ) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from leakscale.digests import canonical_json
 from leakscale.models import Domain, Ring
 from leakscale_server.core.disclosure.atoms import Atom, Cell, Cohort, atoms_of, cells_of
 from leakscale_server.core.disclosure.policy import COHORT_FAMILIES_DEFAULT, COHORT_FAMILIES_MIN, TIERS
+from leakscale_server.core.format.text import PLAIN_TEXT_RULE, is_plain_text
 from leakscale_server.errors import CohortTooSmall, InvalidRequest
 from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.names import check_id
@@ -122,6 +123,8 @@ def check_plan(plan: ExperimentPlan) -> None:
         raise InvalidRequest(
             f"model_label is longer than {_LABEL_BYTES_MAX} bytes; name the model in fewer", subject="model_label"
         )
+    if not is_plain_text(plan.model_label):
+        raise InvalidRequest(f"model_label {plan.model_label!r} {PLAIN_TEXT_RULE}", subject="model_label")
 
 
 def check_cohorts(plan: ExperimentPlan, edition: Edition, *, has_floor: bool) -> None:
