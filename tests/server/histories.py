@@ -120,7 +120,7 @@ def _registered(_scene: Scene, first: int, second: int) -> Message:
         draw_count=1,
         resample_count=100,
         rings=[enums_pb2.RING_R0, enums_pb2.RING_R2][: 1 + second % 2],
-        cohort_families_min=(128, 512)[second // 8],
+        cohort_families_min=(128, 512)[second // 8 % 2],
     )
 
 
