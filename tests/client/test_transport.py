@@ -16,19 +16,14 @@ from google.rpc import error_details_pb2, status_pb2
 from leakscale import errors
 from leakscale.client import Client
 from leakscale.client.conversion import to_edition, to_outcome
-from leakscale.client.transport import _RETRIES, Transport
+from leakscale.client.transport import Transport
 from leakscale.errors import LeakScaleError
 from leakscale.v1 import (
-    bank_service_pb2,
     certification_service_pb2,
-    edition_service_pb2,
     enums_pb2,
-    experiment_service_pb2,
-    grant_service_pb2,
     ledger_service_pb2,
     ledger_service_pb2_grpc,
     resources_pb2,
-    server_service_pb2,
 )
 
 
@@ -130,7 +125,7 @@ def test_a_call_that_hangs_ends_by_its_deadline() -> None:
 
 
 def test_a_server_that_starts_late_is_waited_for_a_little() -> None:
-    """One refused call in a restart is repeated by the channel, because every RPC of ours may be."""
+    """One refused call in a restart is repeated by the channel, if the table says that it may be."""
     answers = iter([grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAVAILABLE, None])
 
     def behavior(_request: Any, context: grpc.ServicerContext) -> bytes:
@@ -182,21 +177,3 @@ def test_a_rejection_is_no_certificate() -> None:
 def test_a_token_may_go_to_this_machine(target: str) -> None:
     """To loopback addresses and UNIX sockets in the clear: nobody listens on the way."""
     Client(target, token="secret").close()
-
-
-def test_no_stream_is_retried() -> None:
-    """gRPC waits for ever where it retries a stream whose server was killed; each new stream must be on the list."""
-    modules = (
-        bank_service_pb2, certification_service_pb2, edition_service_pb2, experiment_service_pb2, grant_service_pb2,
-        ledger_service_pb2, server_service_pb2,
-    )  # fmt: skip
-    streams = {
-        (service.full_name, method.name)
-        for module in modules
-        for service in module.DESCRIPTOR.services_by_name.values()
-        for method in service.methods
-        if method.client_streaming or method.server_streaming
-    }
-    excepted = [config["name"] for config in _RETRIES["methodConfig"] if "retryPolicy" not in config]
-
-    assert {(name["service"], name["method"]) for names in excepted for name in names} == streams

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, TypeVar
@@ -12,6 +11,7 @@ import grpc
 from leakscale.addresses import is_local
 from leakscale.client.channels import Channels, Stub
 from leakscale.client.patience import Patience, Requests
+from leakscale.client.retries import service_config
 from leakscale.client.tls import Tls
 from leakscale.errors import InvalidRequestError, from_rpc_error
 
@@ -22,33 +22,8 @@ T = TypeVar("T")
 _TOKEN: Final = re.compile(r"[\x21-\x7e]+")
 """What a header can carry; gRPC refuses anything else with an exception of its own."""
 
-# Every RPC of this service may be repeated: a write that is known already returns what it returned before.
-_RETRIES: Final[dict[str, list[dict[str, Any]]]] = {
-    "methodConfig": [
-        {
-            "name": [{}],
-            "retryPolicy": {
-                "maxAttempts": 3,
-                "initialBackoff": "0.2s",
-                "maxBackoff": "2s",
-                "backoffMultiplier": 3,
-                "retryableStatusCodes": ["UNAVAILABLE"],
-            },
-        },
-        {
-            # gRPC waits for as long as a stream may take where it retries one whose server was killed before the first
-            # answer. The caller goes on with it by calling again.
-            "name": [
-                {"service": "leakscale.v1.CertificationService", "method": "CertifyFamilies"},
-                {"service": "leakscale.v1.GrantService", "method": "RedeemGrant"},
-                {"service": "leakscale.v1.BankService", "method": "SubmitAnswers"},
-                {"service": "leakscale.v1.EditionService", "method": "DownloadEdition"},
-            ],
-        },
-    ]
-}
 CHANNEL_OPTIONS: Final = (
-    ("grpc.service_config", json.dumps(_RETRIES)),
+    ("grpc.service_config", service_config()),
     # The other half of the server's keepalive pair: a connection that is dead is noticed while a long call waits.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
