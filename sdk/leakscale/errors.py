@@ -22,8 +22,8 @@
     │   └── BudgetSpentError
     ├── ConflictError                the same name stands for something else already
     │   └── CaseDuplicateError
-    ├── AuthenticationError          no token
-    ├── PermissionDeniedError        a token the server does not accept, or not for this call
+    ├── AuthenticationError          no token, or one that the server does not take
+    ├── PermissionDeniedError        a token that is good, and not for this call
     ├── BusyError                    too much in flight; try again
     ├── UnavailableError             no server there, or it is starting or stopping
     ├── StorageFullError             a disk is full
@@ -174,11 +174,11 @@ class CaseDuplicateError(ConflictError):
 
 
 class AuthenticationError(LeakScaleError):
-    """The call carried no token."""
+    """The call carried no token that the server takes: none, an unknown one, or one that has ended."""
 
 
 class PermissionDeniedError(LeakScaleError):
-    """The server does not accept the token, or the token lacks the scope of the call."""
+    """The token lacks the scope of the call, or what is asked for is somebody else's to do."""
 
 
 class BusyError(LeakScaleError):
@@ -231,7 +231,7 @@ REASONS: Final[Mapping[int, type[LeakScaleError]]] = {
     enums_pb2.ERROR_REASON_DIGEST_CONFLICT: ConflictError,
     enums_pb2.ERROR_REASON_CASE_DUPLICATE: CaseDuplicateError,
     enums_pb2.ERROR_REASON_TOKEN_MISSING: AuthenticationError,
-    enums_pb2.ERROR_REASON_TOKEN_REFUSED: PermissionDeniedError,
+    enums_pb2.ERROR_REASON_TOKEN_REFUSED: AuthenticationError,
     enums_pb2.ERROR_REASON_SCOPE_MISSING: PermissionDeniedError,
     enums_pb2.ERROR_REASON_QUEUE_FULL: BusyError,
     enums_pb2.ERROR_REASON_UNAVAILABLE: UnavailableError,

@@ -11,10 +11,11 @@ import structlog
 from leakscale_server.assembly import make_services
 from leakscale_server.certificates import server_credentials
 from leakscale_server.config import ConfigError, ServerConfig
+from leakscale_server.health import SCORER
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.token_book import TokenBook
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.listening import listening, new_server, observers_of
+from leakscale_server.listening import SERVICES, listening, new_server, observers_of
 from leakscale_server.running import RunningServer
 from leakscale_server.scorer.contract import ScorerSettings
 from leakscale_server.scorer_process.key_keeper import KeyKeeper
@@ -66,7 +67,10 @@ def serve(config: ServerConfig, *, key_keeper: KeyKeeper | None = None) -> Itera
         stack.callback(tokens.close)
         identify = TokenBook(TokenRegistry(tokens), bootstrap).caller
         observers, metrics_port = stack.enter_context(observers_of(config, executor))
-        server, health_servicer = new_server(config, executor, identify, observers=observers)
+        server, health_servicer = new_server(
+            config, executor, identify, observers=observers, services=(SCORER, *SERVICES)
+        )
+        scorer.watch(health_servicer.scorer_changed)
         services = make_services(
             registry,
             scorer,

@@ -5,8 +5,9 @@ A family that breaks the acceptance rule is none of these: it is an answer (a `R
     ServerFault
     ├── InvalidRequest     INVALID_ARGUMENT      ├── DigestConflict     ALREADY_EXISTS
     │   ├── CaseUnknown                          │   └── CaseDuplicate
-    │   └── AnswerTooLong                        ├── TokenMissing       UNAUTHENTICATED
-    ├── NotFound           NOT_FOUND             ├── TokenRefused       PERMISSION_DENIED
+    │   └── AnswerTooLong                        ├── Unauthenticated    UNAUTHENTICATED
+    │                                            │   ├── TokenMissing
+    ├── NotFound           NOT_FOUND             │   └── TokenRefused
     ├── NotCertified       FAILED_PRECONDITION   ├── ScopeMissing       PERMISSION_DENIED
     ├── NotFrozen          FAILED_PRECONDITION   ├── QueueFull          RESOURCE_EXHAUSTED + RetryInfo
     ├── NotRetired         FAILED_PRECONDITION   ├── Unavailable        UNAVAILABLE + RetryInfo
@@ -66,6 +67,7 @@ __all__ = [
     "StorageFull",
     "TokenMissing",
     "TokenRefused",
+    "Unauthenticated",
     "Unavailable",
 ]
 
@@ -74,6 +76,11 @@ _MESSAGE_BYTES_MAX: Final = 1024
 _SUBJECT_BYTES_MAX: Final = 256
 """A status travels in trailing metadata, of which a client takes 8 KiB; a longer one would arrive as no status at all.
 The message is in it up to three times, once with three bytes for each that is not ASCII."""
+
+_NOBODY: Final = (
+    "the call carries no token that this server takes; pass one that has not ended by LEAKSCALE_TOKEN or --token, as "
+    "the server's administrator makes it with `leakscale-server token create`"
+)
 
 
 class ServerFault(Exception):
@@ -271,18 +278,25 @@ class CaseDuplicate(DigestConflict):
     reason = enums_pb2.ERROR_REASON_CASE_DUPLICATE
 
 
-class TokenMissing(ServerFault):
-    """The call carries no token."""
+class Unauthenticated(ServerFault):
+    """Nobody known calls. One message for all causes: whether a token is unknown or has ended is not for callers."""
 
-    reason = enums_pb2.ERROR_REASON_TOKEN_MISSING
     code = grpc.StatusCode.UNAUTHENTICATED
 
+    def __init__(self, message: str = _NOBODY, *, subject: str = "") -> None:
+        super().__init__(message, subject=subject)
 
-class TokenRefused(ServerFault):
-    """The token is not this server's."""
+
+class TokenMissing(Unauthenticated):
+    """The call carries no bearer token."""
+
+    reason = enums_pb2.ERROR_REASON_TOKEN_MISSING
+
+
+class TokenRefused(Unauthenticated):
+    """The token is none of this server's, or has ended."""
 
     reason = enums_pb2.ERROR_REASON_TOKEN_REFUSED
-    code = grpc.StatusCode.PERMISSION_DENIED
 
 
 class ScopeMissing(ServerFault):

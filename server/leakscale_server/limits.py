@@ -37,5 +37,7 @@ class CallLimits:
     """Calls of one principal, streams among them."""
     principal_calls_per_s: float = 500.0
     """Calls of one principal that may begin in a second, on average; 0: any number."""
+    stranger_calls_per_s: float = 20.0
+    """Calls without a valid token from one address that are told so in a second, on average; 0: any number."""
     burst_s: float = 2.0
-    """Seconds that a principal may save up: after a rest it may begin so many seconds' calls at once."""
+    """Seconds that a principal or an address may save up: after a rest it may begin so many seconds' calls at once."""

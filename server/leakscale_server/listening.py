@@ -15,7 +15,6 @@ from leakscale_server.health import Health
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.limits import MESSAGE_BYTES_MAX
 from leakscale_server.metrics import Metrics
-from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate, Identify
 from leakscale_server.services.observing import CallLog, Observer
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from leakscale_server.json_http.listener import HttpListener
 
-__all__ = ["LISTENER_OPTIONS", "bind", "listening", "new_server", "observers_of"]
+__all__ = ["LISTENER_OPTIONS", "SERVICES", "bind", "listening", "new_server", "observers_of"]
 
 LISTENER_OPTIONS: Final = (
     ("grpc.max_receive_message_length", MESSAGE_BYTES_MAX),
@@ -42,23 +41,35 @@ LISTENER_OPTIONS: Final = (
     ("grpc.server.max_pending_requests_hard_limit", 1_000_000),
 )
 
+SERVICES: Final = tuple(sorted({method.split("/")[1] for method in METHOD_SCOPES}))
+"""Full names of all services of the wire."""
+
 
 def new_server(
-    config: ServerConfig, executor: CallExecutor, identify: Identify, *, observers: Sequence[Observer]
+    config: ServerConfig,
+    executor: CallExecutor,
+    identify: Identify,
+    *,
+    observers: Sequence[Observer],
+    services: Sequence[str] = SERVICES,
 ) -> tuple[SharedServer, Health]:
-    """Make a server that has its gate and its health service, and nothing else yet."""
-    gate = Gate(identify, admission=Admission(config.call_limits), executor=executor, observers=observers)
+    """Make a server that has its gate and its health service, and nothing else yet.
+
+    Args:
+        config: Its settings.
+        executor: Its threads.
+        identify: Tells whom a token stands for.
+        observers: Told of each call when it has ended.
+        services: Full names of what it will serve, and of what else has a health of its own.
+    """
+    gate = Gate(identify, limits=config.call_limits, executor=executor, observers=observers)
     grpc_server = grpc.server(executor, interceptors=[gate], options=LISTENER_OPTIONS)
     server = SharedServer(grpc_server, gate=gate, executor=executor)
-    health_servicer = Health(_services())
+    health_servicer = Health(services)
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
     if config.reflection:
-        reflection.enable_server_reflection([*_services(), reflection.SERVICE_NAME], server)
+        reflection.enable_server_reflection([*SERVICES, reflection.SERVICE_NAME], server)
     return server, health_servicer
-
-
-def _services() -> list[str]:
-    return sorted({method.split("/")[1] for method in METHOD_SCOPES})
 
 
 def bind(server: grpc.Server, listen: str, *, credentials: grpc.ServerCredentials | None) -> str:

@@ -10,6 +10,7 @@ import pytest
 from leakscale.client import Client
 from leakscale.models import Edition
 from leakscale_server.app import RunningServer, serve
+from leakscale_server.limits import CallLimits
 
 from .helpers import OTHER_SEEDS, World, a_frozen_edition, a_world, server_config
 
@@ -22,7 +23,9 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(data_dir: Path) -> Iterator[RunningServer]:
-    with serve(server_config(data_dir, http_listen="127.0.0.1:0")) as running:
+    # Its strangers are the tests, by the hundred; what they are told at most is in test_strangers.py.
+    limits = CallLimits(stranger_calls_per_s=0)
+    with serve(server_config(data_dir, http_listen="127.0.0.1:0", call_limits=limits)) as running:
         yield running
 
 

@@ -145,7 +145,7 @@ class Crowded:
 @contextmanager
 def a_server(*, thread_count: int, waiting_count_max: int) -> Iterator[Crowded]:
     executor = CallExecutor(thread_count, waiting_count_max=waiting_count_max)
-    gate = Gate(BootstrapToken(TOKEN).caller, admission=Admission(CallLimits()), executor=executor)
+    gate = Gate(BootstrapToken(TOKEN).caller, limits=CallLimits(), executor=executor)
     server = grpc.server(executor, interceptors=[gate])
     waiting, servicer = Waiting(), Health([])
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(waiting, server)

@@ -22,7 +22,6 @@ from leakscale_server import errors as server_errors
 from leakscale_server.errors import FAULTS, InvalidRequest, ServerFault
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.limits import CallLimits
-from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate
 
@@ -48,7 +47,7 @@ class Failing(ledger_service_pb2_grpc.LedgerServiceServicer):
 def failing_server(error: Exception) -> Iterator[Transport]:
     """The real gate in front of a service that fails."""
     executor = CallExecutor(2, waiting_count_max=2)
-    gate = Gate(BootstrapToken(TOKEN).caller, admission=Admission(CallLimits()), executor=executor)
+    gate = Gate(BootstrapToken(TOKEN).caller, limits=CallLimits(), executor=executor)
     server = grpc.server(executor, interceptors=[gate])
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(Failing(error), server)
     port = server.add_insecure_port("127.0.0.1:0")

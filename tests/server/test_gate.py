@@ -21,7 +21,6 @@ from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import METHOD_SCOPES
 from leakscale_server.identity.scopes import ROLE_SCOPES, Role, Scope
 from leakscale_server.limits import CallLimits
-from leakscale_server.services.admission import Admission
 from leakscale_server.services.call import Call
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.gate import Gate
@@ -61,7 +60,7 @@ class Mirror(ledger_service_pb2_grpc.LedgerServiceServicer):
 @contextmanager
 def a_gate() -> Iterator[tuple[grpc.Channel, Mirror]]:
     executor = CallExecutor(8, waiting_count_max=64)
-    gate = Gate(identify, admission=Admission(CallLimits()), executor=executor)
+    gate = Gate(identify, limits=CallLimits(), executor=executor)
     server = grpc.server(executor, interceptors=[gate])
     mirror = Mirror()
     ledger_service_pb2_grpc.add_LedgerServiceServicer_to_server(mirror, server)
@@ -156,7 +155,7 @@ def test_a_token_without_the_scope_is_refused_before_the_handler() -> None:
     ("token", "code"),
     [
         ("", grpc.StatusCode.UNAUTHENTICATED),
-        ("nobody", grpc.StatusCode.PERMISSION_DENIED),
+        ("nobody", grpc.StatusCode.UNAUTHENTICATED),
         ("other", grpc.StatusCode.PERMISSION_DENIED),
         ("reader", grpc.StatusCode.INVALID_ARGUMENT),
     ],

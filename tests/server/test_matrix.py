@@ -32,6 +32,7 @@ OK, INVALID = grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 ABSENT, TOO_EARLY = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION
 DAY = timedelta(days=1)
+NOBODIES = ("malformed", "unknown", "expired", "revoked")
 KEY64 = base64.b64encode(KEY.public).decode()
 
 
@@ -217,6 +218,7 @@ def tokens(server: RunningServer, data_dir: Path) -> dict[str, str]:
         return {
             "none": "",
             "unknown": "lsk_" + "0" * 12 + "_" + "0" * 64,
+            "malformed": "lsk_0",
             "expired": issued(Role.ADMIN, timedelta(microseconds=1)),
             "revoked": revoked.text,
             "elsewhere": registered.create(principal="matrix", project="elsewhere", role=Role.ADMIN, lifetime=DAY).text,
@@ -292,7 +294,7 @@ def test_each_caller_gets_the_code_that_its_token_earns(
     row, scope = ROWS[name], METHOD_SCOPES[f"/leakscale.v1.{name}"]
     expected = {
         "none": (grpc.StatusCode.UNAUTHENTICATED, "TOKEN_MISSING"),
-        **dict.fromkeys(("unknown", "expired", "revoked"), (grpc.StatusCode.PERMISSION_DENIED, "TOKEN_REFUSED")),
+        **dict.fromkeys(NOBODIES, (grpc.StatusCode.UNAUTHENTICATED, "TOKEN_REFUSED")),
         **{role.value: (grpc.StatusCode.PERMISSION_DENIED, "SCOPE_MISSING") for role in Role},
         **{role.value: (row.own, "") for role in Role if scope in ROLE_SCOPES[role]},
     }
@@ -303,6 +305,19 @@ def test_each_caller_gets_the_code_that_its_token_earns(
         kind: each for kind, each in expected.items() if each[1]
     }
     assert {kind for kind, (code, _) in found.items() if code is row.own} >= {Role.ADMIN.value}
+
+
+@pytest.mark.parametrize(
+    "name", ["ServerService/GetServerInfo", "GrantService/RedeemGrant", "BankService/SubmitAnswers"]
+)
+def test_why_a_token_is_refused_is_not_told(
+    name: str, facts: Facts, tokens: dict[str, str], channel: grpc.Channel
+) -> None:
+    """A guess learns nothing of which ids there are and which have ended; who sent no token reads the same words."""
+    errors = {kind: call(channel, name, ROWS[name].request(facts), tokens[kind]) for kind in (*NOBODIES, "none")}
+
+    assert len({status_of(errors[kind]) for kind in NOBODIES}) == 1
+    assert len({error.details() for error in errors.values()}) == 1
 
 
 def posted(server: RunningServer, name: str, request: dict[str, Any], token: str) -> httpx.Response:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import threading
 import time
@@ -26,7 +28,7 @@ from leakscale.v1 import ledger_service_pb2, ledger_service_pb2_grpc
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
 from leakscale_server.errors import NotFound
-from leakscale_server.health import Health
+from leakscale_server.health import SCORER, Health
 from leakscale_server.identity.bootstrap import BootstrapToken
 from leakscale_server.identity.caller import Caller
 from leakscale_server.listening import LISTENER_OPTIONS, bind, new_server
@@ -35,7 +37,7 @@ from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.observing import CallLog, EndedCall
 
 from .helpers import a_frozen_edition, a_plan, answers_to, server_config
-from .processes import start
+from .processes import running, scorer_of, start
 
 TOKEN = "lsk_" + "0" * 64
 DRAWS = 256
@@ -131,7 +133,7 @@ def test_strangers_cannot_fill_the_log() -> None:
 
     def ended(caller: Caller | None) -> EndedCall:
         method = "/leakscale.v1.LedgerService/GetLedgerHead"
-        return EndedCall(method, "r", caller, grpc.StatusCode.PERMISSION_DENIED, "TOKEN_REFUSED", 0.0)
+        return EndedCall(method, "r", caller, grpc.StatusCode.UNAUTHENTICATED, "TOKEN_REFUSED", 0.0)
 
     with capture_logs() as logs:
         for _ in range(50):
@@ -161,6 +163,51 @@ def test_every_service_has_its_health_and_unknown_names_leave_nothing_behind() -
     assert len(vars(health)["_send_response_callbacks"]) == 3
 
 
+def test_a_scorer_that_is_away_is_told_and_takes_no_read_with_it() -> None:
+    """Whoever certifies waits; whoever reads is served, so the server itself is not taken out."""
+    health = Health(["leakscale.v1.LedgerService", "leakscale.v1.CertificationService", SCORER])
+    serving, not_serving = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
+
+    def told() -> list[Any]:
+        names = ("", "leakscale.v1.LedgerService", "leakscale.v1.CertificationService", SCORER)
+        return [health.Check(health_pb2.HealthCheckRequest(service=name), None).status for name in names]  # type: ignore[arg-type]
+
+    health.scorer_changed(False)
+    before = told()
+    health.serve()
+    without = told()
+    health.scorer_changed(True)
+    whole = told()
+    health.enter_graceful_shutdown()
+    health.scorer_changed(True)
+
+    assert before == [not_serving] * 4
+    assert without == [serving, serving, not_serving, not_serving]
+    assert whole == [serving] * 4
+    assert told() == [not_serving] * 4
+
+
+def test_watchers_see_the_scorer_go_and_come_back(tmp_path: Path) -> None:
+    """A supervisor need not ask again and again, nor certify something to find out."""
+    statuses = health_pb2.HealthCheckResponse
+    with running(tmp_path / "data") as server, grpc.insecure_channel(server.target) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        watches = [
+            stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=60)
+            for name in (SCORER, "leakscale.v1.CertificationService", "")
+        ]
+        first = [next(watch).status for watch in watches]
+        os.kill(scorer_of(server), signal.SIGKILL)
+        gone, back = ([next(watch).status for watch in watches[:2]] for _ in range(2))
+        whole = stub.Check(health_pb2.HealthCheckRequest(), timeout=20).status
+        server.process.terminate()
+        last = [next(watch).status for watch in watches]
+
+    assert first == [statuses.SERVING] * 3
+    assert (gone, back, whole) == ([statuses.NOT_SERVING] * 2, [statuses.SERVING] * 2, statuses.SERVING)
+    assert last == [statuses.NOT_SERVING] * 3
+
+
 def test_observers_are_told_how_each_call_ended() -> None:
     """Once for each, whatever its end."""
     with a_server() as (target, failing, ended):
@@ -173,7 +220,7 @@ def test_observers_are_told_how_each_call_ended() -> None:
     assert [(call.code.name, call.reason, call.caller is not None) for call in ended] == [
         ("OK", "", True),
         ("NOT_FOUND", "NOT_FOUND", True),
-        ("PERMISSION_DENIED", "TOKEN_REFUSED", False),
+        ("UNAUTHENTICATED", "TOKEN_REFUSED", False),
     ]
     assert all(0 <= call.time_s < 60 for call in ended)
 
@@ -240,7 +287,7 @@ def test_reflection_is_off_unless_it_is_asked_for_and_then_takes_a_token() -> No
         assert "leakscale.v1.EditionService" in services(target, TOKEN)
         with pytest.raises(grpc.RpcError) as caught:
             services(target, "nobody")
-    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_a_server_tells_how_it_is_limited_and_who_is_asking(tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from leakscale.client import Client
 from leakscale.errors import AuthenticationError, IntegrityError, NotFoundError, NotRetiredError, ReadOnlyError
@@ -18,6 +21,8 @@ from leakscale.verify import verify_directory
 from leakscale.verify.exporting import export_server
 from leakscale_server.app import serve
 from leakscale_server.config import ConfigError
+from leakscale_server.health import SCORER
+from leakscale_server.listening import SERVICES
 
 from .helpers import KEY, OTHER_SEEDS, World, a_draft, a_frozen_edition, a_plan, server_config
 
@@ -228,3 +233,18 @@ def test_a_newer_export_is_taken_and_one_that_does_not_hold_is_not(
         head.write_bytes(head.read_bytes().replace(b'"entry_count":', b'"entry_count":1'))
         assert made.ledger.head().entry_count == count
         assert made.editions.get("editions/newer").is_frozen
+
+
+def test_the_health_of_a_replica_names_what_it_answers(replica: Client) -> None:
+    """A balancer that asks for a service which only refuses must not send its callers here."""
+    with grpc.insecure_channel(replica._transport.target) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+
+        def told(name: str) -> Any:
+            return next(stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=20)).status
+
+        found = {name: told(name) for name in ("", *SERVICES, SCORER)}
+
+    served = {name for name, status in found.items() if status == health_pb2.HealthCheckResponse.SERVING}
+    assert served == {"", *(f"leakscale.v1.{name}Service" for name in ("Server", "Ledger", "Edition"))}
+    assert {found[name] for name in set(found) - served} == {health_pb2.HealthCheckResponse.SERVICE_UNKNOWN}

@@ -112,7 +112,7 @@ def test_a_token_with_another_letter_is_refused_without_a_word_about_its_end(ben
     with pytest.raises(TokenRefused) as caught:
         bench.book.caller(_changed(issued.text, place % len(issued.text)))
 
-    assert caught.value.message.startswith("the token is not this server's")
+    assert str(caught.value) == str(TokenRefused())
 
 
 @pytest.mark.parametrize("text", ["lsk_", "lsk_0", "", "bearer", "lsk_" + "f" * 12 + "_" + "f" * 64, "ä", "x" * 10_000])
@@ -128,8 +128,7 @@ def test_a_token_ends_at_its_time_to_the_moment(bench: Bench) -> None:
     assert not bench.is_refused(issued.text)
     bench.clock.pass_(timedelta(microseconds=1))
 
-    with pytest.raises(TokenRefused, match=r"ended at 2030-01-01 01:00:00 UTC; ask the server's administrator"):
-        bench.book.caller(issued.text)
+    assert bench.is_refused(issued.text)
 
 
 def test_a_token_without_a_lifetime_stays(bench: Bench) -> None:

@@ -161,7 +161,7 @@ class World:
 
     def _listen(self, folder: Path, leak: Leak) -> None:
         leak(self)
-        config = server_config(folder, call_limits=CallLimits(principal_calls_per_s=0))
+        config = server_config(folder, call_limits=CallLimits(principal_calls_per_s=0, stranger_calls_per_s=0))
         identify = TokenBook(TokenRegistry(self.registry), BootstrapToken(f"lsk_{'0' * 64}")).caller
         self._stack.callback(self._executor.shutdown)
         server, _ = new_server(config, self._executor, identify, observers=self.observers)

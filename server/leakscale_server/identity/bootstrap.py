@@ -47,10 +47,7 @@ class BootstrapToken:
             TokenRefused: If the token is another; compared in constant time.
         """
         if not hmac.compare_digest(token.encode(), self._token):
-            raise TokenRefused(
-                "the token is not this server's; ask its administrator for one, or read the file `token` of its data "
-                "folder"
-            )
+            raise TokenRefused
         return self._caller
 
 

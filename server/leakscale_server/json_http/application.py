@@ -79,12 +79,18 @@ async def _called(server: SharedServer, request: Request) -> Reply:
         )
     timeout_s = timeout_s_of(request.headers)
     body = await body_of(request)
-    context = JsonCallContext(tuple(request.headers.items()))
+    context = JsonCallContext(tuple(request.headers.items()), peer=_peer_of(request))
     guarded = _guarded(server, method)
     # Where the gate leads a call when all threads are taken, as gRPC's own server reads it.
     pool = getattr(_behavior(guarded), "experimental_thread_pool", server.executor)
     work = asyncio.get_running_loop().run_in_executor(pool, _answered, guarded, body, context)
     return await _waited_for(work, request, context, timeout_s=timeout_s)
+
+
+def _peer_of(request: Request) -> str:
+    """Write where a request comes from as gRPC does, for both count the same callers."""
+    client = request.client
+    return f"ipv{6 if ':' in client.host else 4}:[{client.host}]:{client.port}" if client else "unknown"
 
 
 def _guarded(server: SharedServer, method: JsonMethod) -> Handler:

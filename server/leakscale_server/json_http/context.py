@@ -25,10 +25,12 @@ class JsonCallContext:
 
     Args:
         headers: What came with the call, names in lower case.
+        peer: Where it came from, as gRPC writes it.
     """
 
-    def __init__(self, headers: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, headers: Sequence[tuple[str, str]], *, peer: str) -> None:
         self._headers = headers
+        self._peer = peer
         self._client_is_there = True
         self._code = grpc.StatusCode.OK
         self._message = ""
@@ -41,6 +43,10 @@ class JsonCallContext:
     def invocation_metadata(self) -> Sequence[tuple[str, str]]:
         """Return the headers, as gRPC gives what came with a call."""
         return self._headers
+
+    def peer(self) -> str:
+        """Return where the call comes from."""
+        return self._peer
 
     def is_active(self) -> bool:
         """Return whether the client still waits."""

@@ -29,6 +29,8 @@ from leakscale_server.store.registry_tables import open_registry
 __all__ = ["serve_replica"]
 
 _FEATURE: Final = "replica"
+_SERVICES: Final = tuple(f"leakscale.v1.{name}Service" for name in ("Server", "Ledger", "Edition"))
+"""What it does answer; of the others it says only that it is a replica."""
 _NONE: Final = SandboxFacts(backend="none", notice="", image_digest="", lane_count=0)
 
 
@@ -60,7 +62,7 @@ def serve_replica(config: ServerConfig, root: Path) -> Iterator[RunningServer]:
         bootstrap = BootstrapToken.kept_in(config.data_dir / "token")
         observers, metrics_port = stack.enter_context(observers_of(config, executor))
         identify = TokenBook(TokenRegistry(registry), bootstrap).caller
-        server, health_servicer = new_server(config, executor, identify, observers=observers)
+        server, health_servicer = new_server(config, executor, identify, observers=observers, services=_SERVICES)
         key = replica.public_key
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(
             ServerService(_NoSandbox(_NONE), public_key=key, limits=config.call_limits, features=[_FEATURE]), server

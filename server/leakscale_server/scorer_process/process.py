@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -62,6 +62,8 @@ class ScorerProcess:
         """The one that `_connection` becomes once its scorer has opened vault and sandboxes."""
         self._sandbox: SandboxFacts | None = None
         self._closing = threading.Event()
+        self._watching = threading.Lock()
+        self._watchers: list[Callable[[bool], None]] = []
         self._reviver = threading.Thread(target=self._revive, name="scorer-reviver", daemon=True)
 
     def __enter__(self) -> Self:
@@ -91,6 +93,12 @@ class ScorerProcess:
         if self._sandbox is None:
             scorer_is_gone()
         return self._sandbox
+
+    def watch(self, watcher: Callable[[bool], None]) -> None:
+        """Tell somebody whether the scorer can be asked, now and at each change. It must return soon."""
+        with self._watching:
+            self._watchers.append(watcher)
+            watcher(self._connection is not None)
 
     def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
         """See `Scoring`."""
@@ -148,7 +156,13 @@ class ScorerProcess:
             # A child that ends in peace has said why; another one did not come so far.
             said = fault.message if code == 0 else f"the scorer ended with status {code} before it served; see the log"
             raise ConfigError(said) from fault
-        self._connection = connection
+        self._connect(connection)
+
+    def _connect(self, connection: Connection | None) -> None:
+        with self._watching:
+            self._connection = connection
+            for watcher in self._watchers:
+                watcher(connection is not None)
 
     def _launch(self) -> tuple[socket.socket, ScorerSettings]:
         """Start the child's process, and return the socket to it and what it is to open."""
@@ -179,7 +193,7 @@ class ScorerProcess:
         while True:
             if self._connection is not None:
                 self._connection.wait_until_lost()
-                self._connection = None
+                self._connect(None)
                 code = self._reap()
                 if self._closing.is_set():
                     return

@@ -15,6 +15,7 @@ from typing import Final
 
 from leakscale_server.errors import QueueFull
 from leakscale_server.limits import CallLimits
+from leakscale_server.services.allowance import Allowance
 
 __all__ = ["Admission"]
 
@@ -28,8 +29,7 @@ _LATER_S: Final = 2.0
 class _Account:
     """What one principal has in flight and has left."""
 
-    allowance: float
-    counted_at_s: float
+    allowance: Allowance
     call_count: int = 0
     stream_count: int = 0
 
@@ -75,7 +75,6 @@ class Admission:
         with self._lock:
             account = self._account(principal)
             self._check(principal, account, is_stream=is_stream)
-            account.allowance -= 1
             account.call_count += 1
             account.stream_count += is_stream
             self._stream_count += is_stream
@@ -88,13 +87,12 @@ class Admission:
             self._stream_count -= is_stream
 
     def _account(self, principal: str) -> _Account:
-        """Return the account of a principal as it is now. There are as many as principals with a token."""
-        now_s = self._monotonic_s()
-        most = self._limits.principal_calls_per_s * self._limits.burst_s
-        account = self._accounts.setdefault(principal, _Account(most, now_s))
-        earned = (now_s - account.counted_at_s) * self._limits.principal_calls_per_s
-        account.allowance = min(most, account.allowance + earned)
-        account.counted_at_s = now_s
+        """Return the account of a principal. There are as many as principals with a token."""
+        account = self._accounts.get(principal)
+        if account is None:
+            limits = self._limits
+            allowance = Allowance(per_s=limits.principal_calls_per_s, burst_s=limits.burst_s, now_s=self._monotonic_s())
+            account = self._accounts[principal] = _Account(allowance)
         return account
 
     def _check(self, principal: str, account: _Account, *, is_stream: bool) -> None:
@@ -114,8 +112,9 @@ class Admission:
                 f"principal {principal!r} has {account.call_count} calls in flight, which is the most; wait for one",
                 retry_after_s=_SOON_S,
             )
-        if limits.principal_calls_per_s and account.allowance < 1:
-            missing_s = (1 - account.allowance) / limits.principal_calls_per_s
+        # Last, for it takes what it finds.
+        missing_s = account.allowance.take(self._monotonic_s())
+        if missing_s:
             raise QueueFull(
                 f"principal {principal!r} begins more than {limits.principal_calls_per_s:g} calls a second; slow down",
                 retry_after_s=max(missing_s, _SOON_S),

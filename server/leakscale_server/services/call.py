@@ -19,6 +19,9 @@ class CallContext(Protocol):
     def invocation_metadata(self) -> Any:
         """Return what came with the call, as pairs."""
 
+    def peer(self) -> str:
+        """Return where the call comes from, such as `ipv4:192.0.2.1:4711`."""
+
     def is_active(self) -> bool:
         """Return whether the client still waits."""
 

@@ -11,14 +11,16 @@ from typing import NoReturn
 
 import grpc
 
-from leakscale_server.errors import QueueFull, ScopeMissing, TokenMissing
+from leakscale_server.errors import QueueFull, ScopeMissing, TokenMissing, Unauthenticated
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import OPEN_METHODS, scope_of
+from leakscale_server.limits import CallLimits
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
 from leakscale_server.services.kept_answers import KeptAnswers
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.passage import GuardedMethod, Handler, Passage, Way, on_pool
+from leakscale_server.services.strangers import Strangers
 
 __all__ = ["Gate", "Identify"]
 
@@ -34,7 +36,7 @@ class Gate(grpc.ServerInterceptor):
 
     Args:
         identify: Tells whom a token stands for.
-        admission: Counts the calls of each principal.
+        limits: What one principal, one address without a token, and all together may ask for.
         observers: Told of each call when it has ended.
         executor: The server's threads. While they are full, calls are refused on others, where health checks always go.
     """
@@ -43,13 +45,14 @@ class Gate(grpc.ServerInterceptor):
         self,
         identify: Identify,
         *,
-        admission: Admission,
+        limits: CallLimits,
         executor: CallExecutor,
         observers: Sequence[Observer] = (),
     ) -> None:
         self._identify = identify
         self._observers = observers
-        self._admission = admission
+        self._admission = Admission(limits)
+        self._strangers = Strangers(limits)
         self._executor = executor
         self._kept = KeptAnswers()
         self._known: dict[str, GuardedMethod] = {}
@@ -96,7 +99,11 @@ class Gate(grpc.ServerInterceptor):
             observer(ended)
 
     def _let_through(self, passage: Passage) -> AbstractContextManager[None]:
-        caller = passage.caller = self._identified(passage.metadata)
+        try:
+            caller = passage.caller = self._identified(passage.metadata)
+        except Unauthenticated:
+            self._strangers.count(passage.peer)
+            raise
         _check_scope(caller, passage.method)
         return self._admission.one_call(caller.principal, is_stream=passage.is_stream)
 
@@ -109,7 +116,7 @@ class Gate(grpc.ServerInterceptor):
         """
         scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise TokenMissing("the call carries no token; set LEAKSCALE_TOKEN or pass --token")
+            raise TokenMissing
         return self._identify(token)
 
 

@@ -73,6 +73,11 @@ class Passage:
         abort(self._context, fault, request_id=self.request_id)
 
     @property
+    def peer(self) -> str:
+        """Where the call comes from, as gRPC writes it: `ipv4:192.0.2.1:4711`."""
+        return self._context.peer()
+
+    @property
     def request_id(self) -> str:
         """As the client sent it in `x-request-id`, or drawn when it is first needed."""
         if not self._request_id:
