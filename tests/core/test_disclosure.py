@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -263,6 +264,17 @@ def test_rounded_shares_keep_every_ratio_that_they_had(one: float, other: float,
 
     for ratio in (one, other, (one + other) / 2, one - 1, one + 1, -200.0, 200.0):
         assert after.contains(ratio) or not before.contains(ratio)
+
+
+def test_the_docs_name_every_allowance() -> None:
+    """Whoever plans a study reads them there."""
+    page = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+
+    for tier in TIERS:
+        project, edition = (
+            f"{each.release_count} releases, {each.millibits / 1000:,.0f} bits" for each in (tier.project, tier.edition)
+        )
+        assert f"| {project} | {edition} |" in page
 
 
 def test_tiers_are_listed_from_the_largest() -> None:
