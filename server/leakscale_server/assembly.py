@@ -33,6 +33,7 @@ from leakscale_server.services.server import ServerService
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
 from leakscale_server.stages.exposure import Exposure
+from leakscale_server.stages.retiring import Retiring
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.signing import Signer
@@ -93,14 +94,16 @@ def make_services(
     experiments = ExperimentRegistry(registry, ledger, editions, now=now)
     grants = GrantRegistry(registry, ledger, now=now)
     retirements = Retirements(registry, ledger, signer, editions)
-    stages = EditionStages(editions, retirements, scorer)
+    stages = EditionStages(editions, scorer)
+    disclosing = Disclosing(editions, experiments, grants, scorer, public_key=key)
+    retiring = Retiring(editions, retirements, disclosing, scorer)
     return Services(
         info=ServerService(scorer, public_key=key, limits=limits, features=features),
         ledger=LedgerService(ledger, public_key=key),
-        editions=EditionService(editions, retirements, stages),
+        editions=EditionService(editions, retirements, stages, retiring),
         certification=CertificationService(editions, stages),
         grants=GrantService(Exposure(editions, grants, scorer)),
-        experiments=ExperimentService(experiments, Disclosing(editions, experiments, grants, scorer, public_key=key)),
+        experiments=ExperimentService(experiments, disclosing),
         banks=BankService(experiments),
         stages=stages,
     )

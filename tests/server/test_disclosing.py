@@ -56,6 +56,7 @@ def a_sealed_experiment(*, kind: str, rings: tuple[Ring, ...] = (Ring.R0,), seed
         for ordinal in range(8)
     )
     head = ExperimentHead(
+        project="p",
         experiment_id="e",
         model_label="m",
         edition_id="d",

@@ -29,15 +29,9 @@ from leakscale.verify.exporting import export_server
 from leakscale.verify.ledger import check_ledger
 from leakscale.verify.openings import require_openings
 from leakscale_server.app import RunningServer
-from leakscale_server.errors import IntegrityFailure
 from leakscale_server.identity.scopes import Role
 from leakscale_server.identity.token_registry import TokenRegistry
-from leakscale_server.registry.editions import Edition as ServerEdition
-from leakscale_server.registry.editions import EditionRegistry
-from leakscale_server.registry.retirement import Retirements
-from leakscale_server.store.ledger import Ledger
 from leakscale_server.store.registry_tables import open_registry
-from leakscale_server.store.signing import Signer
 
 from .helpers import KEY, OTHER_SEEDS, World, a_draft, a_frozen_edition, a_plan, answers_to
 
@@ -209,43 +203,6 @@ def test_an_opening_that_was_not_committed_to_is_caught(
 
     with pytest.raises(ValueError, match=fault):
         require_openings(change(openings), checked)
-
-
-def test_a_vault_that_does_not_open_the_root_opens_nothing(tmp_path: Path, client: Client, retired: Edition) -> None:
-    """A vault of another copy: nothing is shown, logged or signed."""
-    openings = list(client.editions.openings(retired.name))
-    registry, signer = open_registry(tmp_path), Signer.load_or_create(tmp_path / "key")
-    ledger = Ledger(registry, signer)
-    editions = EditionRegistry(registry, ledger, signer, editions_dir=tmp_path)
-    retirements = Retirements(registry, ledger, signer, editions)
-    edition = dataclasses.replace(_a_server_edition(retired), commitment_root=b"r" * 32)
-
-    with pytest.raises(IntegrityFailure, match="does not open the commitment root"):
-        retirements.retire(edition, openings, principal="ada")
-
-    assert ledger.head().entry_count == 0
-    registry.close()
-
-
-def _a_server_edition(edition: Edition) -> ServerEdition:
-    return ServerEdition(
-        edition_id="spent",
-        kind="practice",
-        project="default",
-        families_per_cell=4,
-        shapes=(),
-        sources=(),
-        public_seed=b"",
-        certified_count=16,
-        create_time=edition.create_time,
-        freeze_time=edition.freeze_time,
-        commitment_root=edition.commitment_root,
-        certificates_digest=edition.certificates_digest,
-        file_digest="",
-        freeze_statement=edition.freeze_statement,
-        retirement_statement=None,
-        transitions=(),
-    )
 
 
 @pytest.mark.parametrize("damage", ["missing", "changed"])

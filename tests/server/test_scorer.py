@@ -19,7 +19,6 @@ from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
 from leakscale_server.errors import IntegrityFailure, Unavailable
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry
-from leakscale_server.registry.retirement import Retirements
 from leakscale_server.sandbox_pool import Job, SandboxPool, open_backend
 from leakscale_server.sandbox_pool.contract import JobResult
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
@@ -47,8 +46,7 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
     ledger = Ledger(registry, signer)
     editions = EditionRegistry(registry, ledger, signer, editions_dir=tmp_path / "editions")
     with SandboxPool(open_backend("bubblewrap", state_dir=CACHE), lane_count=2) as pool:
-        retirements = Retirements(registry, ledger, signer, editions)
-        stages = EditionStages(editions, retirements, Scorer(vault=vault, signer=signer, pool=pool))
+        stages = EditionStages(editions, Scorer(vault=vault, signer=signer, pool=pool))
         shapes = tuple((shape.source, shape.toml) for shape in shape_files("sql/threshold.toml"))
         draft = EditionDraft("draft", "practice", 4, PUBLIC_SEED, shapes)
         yield Parts(stages, editions, stages.create(draft, practice_private_seed=PRIVATE_SEED, principal="ada"))

@@ -39,7 +39,6 @@ from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.limits import CallLimits
 from leakscale_server.listening import bind, new_server
 from leakscale_server.metrics import Metrics
-from leakscale_server.registry import retirement
 from leakscale_server.sandbox_pool import Job, SandboxPool
 from leakscale_server.sandbox_pool.contract import Backend, JobResult
 from leakscale_server.scorer import certifier, scorer
@@ -208,7 +207,7 @@ def issue_tokens(folder: Path) -> Tokens:
 def hiding(patch: pytest.MonkeyPatch, leaf: Callable[..., bytes] | None = None) -> None:
     """Let every commitment to a truth be the same whatever the truth is, as one is for whoever lacks its nonce."""
     chosen = leaf or (lambda **opening: truth_leaf(**{**opening, "truth": 0}))
-    for module in (certifier, scorer, retirement):
+    for module in (certifier, scorer):
         patch.setattr(module, "truth_leaf", chosen)
 
 

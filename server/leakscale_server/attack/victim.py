@@ -87,24 +87,27 @@ class Victim:
         self.registry = open_registry(folder)
         self.vault = Vault(folder, _VAULT_KEY)
         self.signer = Signer.load_or_create(folder / "signing.key")
-        scorer = Scorer(vault=self.vault, signer=self.signer, pool=SandboxPool(_NoSandbox(), lane_count=1))
+        self.scorer = scorer = Scorer(
+            vault=self.vault, signer=self.signer, pool=SandboxPool(_NoSandbox(), lane_count=1)
+        )
         self.ledger = Ledger(self.registry, self.signer, now=now, random=random)
         self.editions = EditionRegistry(self.registry, self.ledger, self.signer, editions_dir=folder / "editions")
         self.experiments = ExperimentRegistry(self.registry, self.ledger, self.editions, now=now)
         grants = GrantRegistry(self.registry, self.ledger, now=now)
         self.exposure = Exposure(self.editions, grants, scorer)
         self.disclosing = Disclosing(self.editions, self.experiments, grants, scorer, public_key=self.signer.public_key)
-        self._scorer = scorer
 
     def freeze(self, material: Material, *, kind: str) -> None:
         """Take an edition from draft to frozen as the stages do, with certificates that nothing was run for."""
         draft = EditionDraft(EDITION_ID, kind, FAMILIES_PER_CELL, material.public_seed, material.shapes, project=OWNER)
         edition = self.editions.create(draft, principal=OWNER, check=lambda _: None)
+        if kind == "practice":
+            self.scorer.fix_seed(EDITION_ID, material.private_seed)
         self.keep_truths(material)
         with self.registry.transaction():
             for each in material.families:
                 self.editions.add_certificate(edition, self._signed(each), principal=OWNER)
-        root = self._scorer.commit(EDITION_ID, tuple(each.family_id for each in material.families))
+        root = self.scorer.commit(EDITION_ID, tuple(each.family_id for each in material.families))
         rings = [each.rings for each in material.families]
         self.editions.freeze(edition, rings, commitment_root=root, principal=OWNER)
 

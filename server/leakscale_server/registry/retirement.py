@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from leakscale.commitments import truth_leaf
-from leakscale.merkle import tree_hash
 from leakscale.models import EditionPhase, Opening
 from leakscale.openings import opening_of_line, openings_to_lines
 from leakscale.statements import Predicate, envelope_bytes, statement
@@ -19,7 +17,7 @@ from leakscale.whole_files import write_whole
 from leakscale_server.errors import IntegrityFailure, NotRetired
 from leakscale_server.registry.editions import Edition, EditionRegistry
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.ledger import PUBLIC, Ledger
+from leakscale_server.store.ledger import PUBLIC, Ledger, LoggedEntry
 from leakscale_server.store.signing import Signer
 
 __all__ = ["Retirements"]
@@ -34,36 +32,46 @@ class Retirements:
         self._signer = signer
         self._editions = editions
 
-    def retire(self, edition: Edition, openings: Sequence[Opening], *, principal: str) -> Edition:
-        """Show the openings of a frozen edition, state and log it; a retired one is returned as it is.
+    def record(self, edition: Edition, end: Callable[[], bytes], *, principal: str) -> LoggedEntry:
+        """State and log that a frozen edition is retired; a retired one stays as it is.
 
         Args:
             edition: Frozen.
-            openings: Of every family, from the scorer, in the order of family ids.
+            end: Ends its use and returns the SHA-256 of its openings. Nothing is sealed meanwhile.
             principal: Who retires it.
 
+        Returns:
+            The entry, with which the scorer opens what it committed to.
+
         Raises:
-            IntegrityFailure: If they do not open the root that was frozen; nothing is shown then.
+            IntegrityFailure: If other openings were stated before.
         """
-        _require_root(edition, openings)
-        lines = openings_to_lines(openings)
         with self._registry.transaction():
-            if self._row(edition.edition_id) is None:
+            digest, row = end(), self._row(edition.edition_id)
+            if row is not None and row["openings_digest"] != digest:
+                raise IntegrityFailure(
+                    f"edition {edition.edition_id!r} was retired with other openings than the vault holds; restore "
+                    "registry and vault from one copy of the data folder",
+                    subject=f"editions/{edition.edition_id}",
+                )
+            if row is None:
                 time = self._editions.lifecycle.reach(edition.edition_id, EditionPhase.RETIRED, principal=principal)
                 payload = statement(
                     Predicate.RETIREMENT,
                     subject=f"editions/{edition.edition_id}",
-                    digest=hashlib.sha256(lines).digest(),
+                    digest=digest,
                     predicate={
                         "commitment_root": edition.commitment_root.hex(),
-                        "family_count": len(openings),
+                        "family_count": len(edition.slots()),
                         "retire_time": time.isoformat(),
                     },
                 )
-                self._record(edition.edition_id, payload, digest=hashlib.sha256(lines).digest())
-        # After the record: truth must not lie here of an edition that is not retired. A crash between is healed by
-        # retiring again.
-        write_whole(self._path(edition.edition_id), lines)
+                self._record(edition.edition_id, payload, digest=digest)
+        return self._ledger.logged("edition-retired", edition_id=edition.edition_id)
+
+    def show(self, edition: Edition, openings: Sequence[Opening]) -> Edition:
+        """Keep the openings of a retired edition for all to read. A crash before is healed by retiring again."""
+        write_whole(self._path(edition.edition_id), openings_to_lines(openings))
         return self._editions.get(edition.edition_id)
 
     def is_complete(self, edition_id: str) -> bool:
@@ -122,22 +130,3 @@ def _read(path: Path, digest: bytes) -> tuple[Opening, ...]:
     if hashlib.sha256(content).digest() != digest:
         raise ValueError("the file is not the one that was stated")
     return tuple(map(opening_of_line, content.splitlines()))
-
-
-def _require_root(edition: Edition, openings: Sequence[Opening]) -> None:
-    root = tree_hash(
-        truth_leaf(
-            edition_id=edition.edition_id,
-            family_id=opening.family_id,
-            key=opening.key,
-            truth=opening.truth,
-            nonce=opening.nonce,
-        )
-        for opening in openings
-    )
-    if root != edition.commitment_root:
-        raise IntegrityFailure(
-            f"the vault does not open the commitment root of edition {edition.edition_id!r}; restore registry and "
-            "vault from one copy of the data folder",
-            subject=f"editions/{edition.edition_id}",
-        )

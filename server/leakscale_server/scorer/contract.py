@@ -18,6 +18,7 @@ from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.disclosure.atoms import Cohort
 from leakscale_server.core.judging.rejections import Rejection
+from leakscale_server.store.ledger import LoggedEntry
 
 __all__ = [
     "NO_CHOICE",
@@ -26,6 +27,7 @@ __all__ = [
     "FamilyCell",
     "FamilyOrder",
     "FamilyOutcome",
+    "RetirementOrder",
     "SandboxFacts",
     "ScorerSettings",
     "Scoring",
@@ -161,6 +163,8 @@ class SealedBank:
 class ExperimentHead:
     """What a disclosure repeats of the registered experiment."""
 
+    project: str
+    """Whose it is: experiments of two projects may have one id. No disclosure repeats it."""
     experiment_id: str
     model_label: str
     edition_id: str
@@ -188,6 +192,18 @@ class SealedExperiment:
     families: tuple[FamilyCell, ...]
     """In the order of their ids."""
     banks: tuple[SealedBank, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetirementOrder:
+    """A frozen edition that is to be used no more."""
+
+    edition_id: str
+    commitment_root: bytes
+    family_ids: tuple[str, ...]
+    """All of it, in their order."""
+    sealed: tuple[bytes, ...]
+    """Digest of each experiment whose banks are all sealed and whose numbers may still leave; see `sealed_digest`."""
 
 
 class SeedState(enum.StrEnum):
@@ -228,11 +244,25 @@ class Scoring(Protocol):
             IntegrityFailure: If the vault holds no association of one of them.
         """
 
-    def openings(self, edition_id: str, family_ids: tuple[str, ...]) -> tuple[Opening, ...]:
-        """Return what the commitments of these families hid, in this order. Only for an edition that is retired by it.
+    def retire(self, order: RetirementOrder) -> bytes:
+        """End the use of an edition for good, and return the SHA-256 of its openings, of which none leaves yet.
+
+        From here on no experiment is scored on it but those that were sealed. Asked again, the same digest returns.
 
         Raises:
-            IntegrityFailure: If the vault holds no association of one of them.
+            IntegrityFailure: If the vault does not open the root, or opened another one before.
+        """
+
+    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+        """Return what the commitments of a retired edition hid, in the order of family ids.
+
+        Args:
+            edition_id: Its id.
+            logged: The ledger's entry of the retirement, proved to a signed head.
+
+        Raises:
+            NotRetired: If the scorer has not retired the edition itself.
+            IntegrityFailure: If the entry is not of this retirement, or not proved.
         """
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:
@@ -256,5 +286,8 @@ class Scoring(Protocol):
         """Score every bank, estimate the effects, and sign the numbers that leave.
 
         Raises:
-            IntegrityFailure: If the vault lacks an association, or knows a family under another condition.
+            IntegrityFailure: If the vault lacks an association, knows a family under another condition or the edition
+                as a private one, or scored other answers of the experiment before.
+            EditionRetired: If the edition is retired, and the experiment was not sealed by then.
+            CohortTooSmall, BudgetSpent: If the numbers are more than may leave, by the scorer's own account.
         """

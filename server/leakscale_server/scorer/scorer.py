@@ -16,15 +16,18 @@ from typing import Final
 from leakscale.commitments import truth_leaf
 from leakscale.merkle import tree_hash
 from leakscale.models import Condition, Opening
+from leakscale.openings import openings_to_lines
 from leakscale.sealing import SealedPiece, seal_pieces
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
+from leakscale_server.scorer.account import Book
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.contract import (
     CorpusOrder,
     FamilyOrder,
     FamilyOutcome,
+    RetirementOrder,
     SandboxFacts,
     SealedExperiment,
     SeedState,
@@ -33,8 +36,10 @@ from leakscale_server.scorer.contract import (
     TraceOrder,
 )
 from leakscale_server.scorer.corpus import assert_no_control, grant_records, padded_pieces
+from leakscale_server.scorer.logged_retirement import require_logged
 from leakscale_server.scorer.markers import found_in, markers_of
 from leakscale_server.scorer.prover import Build, FamilyRequest, build
+from leakscale_server.store.ledger import LoggedEntry
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association, Vault
 
@@ -71,6 +76,7 @@ class Scorer:
         self._notice = notice
         self._certifier = Certifier(pool, signer, build=build)
         self._random = random
+        self._book = Book(vault)
         self._numbers = itertools.count()
 
     @property
@@ -83,6 +89,8 @@ class Scorer:
         """Fix the private seed of an edition, once; see `Scoring`."""
         stands = self._vault.fix_seed(edition_id, practice_seed or self._random(_PRIVATE_SEED_BYTES))
         is_same = not practice_seed or secrets.compare_digest(stands, practice_seed)
+        if practice_seed and is_same:
+            self._book.note_practice(edition_id)
         return SeedState.STANDS if is_same else SeedState.DIFFERS
 
     def certify(self, order: FamilyOrder) -> FamilyOutcome:
@@ -108,13 +116,30 @@ class Scorer:
             ]
         )
 
-    def openings(self, edition_id: str, family_ids: tuple[str, ...]) -> tuple[Opening, ...]:
-        """Return what the commitments of these families hid; see `Scoring`."""
-        associations = self._associations(edition_id, family_ids)
-        return tuple(
-            Opening(family_id=name, key=each.key, truth=each.truth, nonce=each.nonce, condition=each.condition)
-            for name, each in associations.items()
-        )
+    def retire(self, order: RetirementOrder) -> bytes:
+        """End the use of an edition; see `Scoring`."""
+        if self.commit(order.edition_id, order.family_ids) != order.commitment_root:
+            raise IntegrityFailure(
+                f"the vault does not open the commitment root of edition {order.edition_id!r}; restore registry and "
+                "vault from one copy of the data folder",
+                subject=f"editions/{order.edition_id}",
+            )
+        digest = hashlib.sha256(openings_to_lines(self._openings(order.edition_id))).digest()
+        self._book.retire(order, openings_digest=digest)
+        return digest
+
+    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+        """Return what the commitments of a retired edition hid; see `Scoring`."""
+        digest = self._book.openings_digest(edition_id)
+        require_logged(logged, edition_id=edition_id, openings_digest=digest, signer=self._signer)
+        openings = self._openings(edition_id)
+        if hashlib.sha256(openings_to_lines(openings)).digest() != digest:
+            raise IntegrityFailure(
+                f"the vault holds other associations than when edition {edition_id!r} was retired; restore the vault "
+                "from a copy of the server's data folder",
+                subject=f"editions/{edition_id}",
+            )
+        return openings
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:
         """Write and seal the corpus of a redeemed grant; see `Scoring`."""
@@ -160,6 +185,7 @@ class Scorer:
                     "restore registry and vault from one copy of the data folder",
                     subject=f"editions/{edition_id}",
                 )
+        self._book.charge(experiment)
         # Here: the statistics take a second to load, and a scorer that starts again is waited for.
         from leakscale_server.scorer.analysis import analyze  # noqa: PLC0415
 
@@ -192,6 +218,13 @@ class Scorer:
                 subject=f"editions/{edition_id}",
             )
         return seed
+
+    def _openings(self, edition_id: str) -> tuple[Opening, ...]:
+        """Return what every family of an edition was committed to, in the order of their ids."""
+        return tuple(
+            Opening(family_id=name, key=each.key, truth=each.truth, nonce=each.nonce, condition=each.condition)
+            for name, each in sorted(self._vault.associations(edition_id).items())
+        )
 
     def _associations(self, edition_id: str, family_ids: Iterable[str]) -> dict[str, Association]:
         known = self._vault.associations(edition_id)

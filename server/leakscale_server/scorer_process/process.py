@@ -24,6 +24,7 @@ from leakscale_server.scorer.contract import (
     CorpusOrder,
     FamilyOrder,
     FamilyOutcome,
+    RetirementOrder,
     SandboxFacts,
     ScorerSettings,
     SealedExperiment,
@@ -34,6 +35,7 @@ from leakscale_server.scorer.contract import (
 from leakscale_server.scorer.operations import OPEN, OPERATIONS
 from leakscale_server.scorer_process.connection import Connection, scorer_is_gone
 from leakscale_server.scorer_process.key_keeper import KeyKeeper
+from leakscale_server.store.ledger import LoggedEntry
 
 __all__ = ["ScorerProcess"]
 
@@ -115,9 +117,14 @@ class ScorerProcess:
         root: bytes = self._ask("commit", edition_id, family_ids)
         return root
 
-    def openings(self, edition_id: str, family_ids: tuple[str, ...]) -> tuple[Opening, ...]:
+    def retire(self, order: RetirementOrder) -> bytes:
         """See `Scoring`."""
-        opened: tuple[Opening, ...] = self._ask("openings", edition_id, family_ids)
+        digest: bytes = self._ask("retire", order)
+        return digest
+
+    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+        """See `Scoring`."""
+        opened: tuple[Opening, ...] = self._ask("openings", edition_id, logged)
         return opened
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:

@@ -21,6 +21,7 @@ from leakscale_server.registry.retirement import Retirements
 from leakscale_server.services import codec
 from leakscale_server.services.call import Call
 from leakscale_server.stages.editions import EditionStages
+from leakscale_server.stages.retiring import Retiring
 from leakscale_server.store.edition_file import Forms
 
 __all__ = ["CertificationService", "EditionService"]
@@ -29,10 +30,13 @@ __all__ = ["CertificationService", "EditionService"]
 class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     """Drafts, frozen editions and their public families."""
 
-    def __init__(self, editions: EditionRegistry, retirements: Retirements, stages: EditionStages) -> None:
+    def __init__(
+        self, editions: EditionRegistry, retirements: Retirements, stages: EditionStages, retiring: Retiring
+    ) -> None:
         self._editions = editions
         self._retirements = retirements
         self._stages = stages
+        self._retiring = retiring
 
     def CreateEdition(  # noqa: N802
         self, request: edition_service_pb2.CreateEditionRequest, call: Call
@@ -112,7 +116,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """Open the commitments of a frozen edition."""
         (edition_id,) = parse(request.name, "editions")
         frozen = self._editions.owned(edition_id, project=call.caller.project)
-        edition = self._stages.retire(frozen, principal=call.caller.principal)
+        edition = self._retiring.retire(frozen, principal=call.caller.principal)
         return edition_service_pb2.RetireEditionResponse(edition=_seen(edition, call))
 
     def ListOpenings(  # noqa: N802

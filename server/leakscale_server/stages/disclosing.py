@@ -20,6 +20,7 @@ from leakscale_server.scorer.contract import (
     SealedBank,
     SealedExperiment,
 )
+from leakscale_server.scorer.sealed import sealed_digest
 
 __all__ = ["Disclosing"]
 
@@ -61,6 +62,10 @@ class Disclosing:
         self._experiments.score(experiment, Statement(signed.payload, signed.signature, self._public_key))
         return self._experiments.release(experiment)
 
+    def sealed_digests(self, edition_id: str) -> tuple[bytes, ...]:
+        """Identify every experiment on an edition whose banks are all sealed and whose numbers may still leave."""
+        return tuple(sealed_digest(self._sealed(each)) for each in self._experiments.awaiting_disclosure(edition_id))
+
     def _sealed(self, experiment: Experiment) -> SealedExperiment:
         edition = self._editions.get_frozen(experiment.plan.edition_id)
         families = self._editions.families(edition.edition_id)
@@ -99,6 +104,7 @@ def _bank(bank: Bank, lines: bytes, choices: Mapping[str, Mapping[str, int]]) ->
 def _head(experiment: Experiment, edition: Edition, *, level: str) -> ExperimentHead:
     plan = experiment.plan
     return ExperimentHead(
+        project=experiment.project,
         experiment_id=plan.experiment_id,
         model_label=plan.model_label,
         edition_id=edition.edition_id,

@@ -1,4 +1,4 @@
-"""An edition from draft to retired."""
+"""An edition from draft to frozen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.crew import Crew
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotCertified
 from leakscale_server.registry.editions import Edition, EditionDraft, EditionRegistry, SignedCertificate
-from leakscale_server.registry.retirement import Retirements
 from leakscale_server.scorer.contract import FamilyOrder, Scoring, SeedState, ShapeText
 
 __all__ = ["CertificationOutcome", "EditionStages"]
@@ -36,9 +35,8 @@ class CertificationOutcome:
 class EditionStages:
     """Creates, certifies and freezes editions. Safe to use from several threads."""
 
-    def __init__(self, editions: EditionRegistry, retirements: Retirements, scorer: Scoring) -> None:
+    def __init__(self, editions: EditionRegistry, scorer: Scoring) -> None:
         self._editions = editions
-        self._retirements = retirements
         self._scorer = scorer
         self._freezing = threading.Lock()
         self._crew = Crew(scorer.sandbox.lane_count)
@@ -88,19 +86,6 @@ class EditionStages:
         with self._freezing:
             edition = self._editions.get(edition.edition_id)
             return edition if edition.is_frozen else self._freeze(edition, principal=principal)
-
-    def retire(self, edition: Edition, *, principal: str) -> Edition:
-        """Open the commitments of a frozen edition; a retired one whose openings are there is returned as it is.
-
-        Raises:
-            NotFrozen: If it is a draft.
-            IntegrityFailure: If the vault does not open the root that was frozen.
-        """
-        edition = self._editions.get_frozen(edition.edition_id)
-        if self._retirements.is_complete(edition.edition_id):
-            return edition
-        names = tuple(family.family_id for family in self._editions.families(edition.edition_id))
-        return self._retirements.retire(edition, self._scorer.openings(edition.edition_id, names), principal=principal)
 
     def _freeze(self, edition: Edition, *, principal: str) -> Edition:
         missing = len(edition.slots()) - edition.certified_count

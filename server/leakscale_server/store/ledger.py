@@ -17,12 +17,12 @@ from typing import Final
 from leakscale.digests import canonical_json
 from leakscale.heads import head_bytes
 from leakscale.merkle import consistency_path, inclusion_path, leaf_hash, tree_hash
-from leakscale_server.errors import InvalidRequest
+from leakscale_server.errors import IntegrityFailure, InvalidRequest
 from leakscale_server.store.database import InsertOnlyDatabase
 from leakscale_server.store.remembered import Remembered
 from leakscale_server.store.signing import Signer
 
-__all__ = ["PUBLIC", "Entry", "Head", "Ledger", "LedgerTree"]
+__all__ = ["PUBLIC", "Entry", "Head", "Ledger", "LedgerTree", "LoggedEntry"]
 
 PUBLIC: Final = ""
 """Project of an entry that every caller may read."""
@@ -46,6 +46,16 @@ class Entry:
     leaf: bytes
     content: bytes
     """Canonical JSON; empty where it is another project's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEntry:
+    """A public entry with the proof that a signed head has it."""
+
+    content: bytes
+    position: int
+    path: tuple[bytes, ...]
+    head: Head
 
 
 class LedgerTree:
@@ -153,6 +163,23 @@ class Ledger:
             Entry(row["position"], row["leaf"], row["entry"] if row["project"] in {PUBLIC, project} else b"")
             for row in self._registry.rows(query, (start, limit))
         ]
+
+    def logged(self, kind: str, *, edition_id: str) -> LoggedEntry:
+        """Return the first public entry of a kind about an edition, which must be there, proved to the head of now."""
+        query = (
+            "SELECT position, entry FROM ledger WHERE project = ? AND json_extract(CAST(entry AS TEXT), '$.kind') = ? "
+            "AND json_extract(CAST(entry AS TEXT), '$.edition') = ? ORDER BY position"
+        )
+        found = self._registry.row(query, (PUBLIC, kind, edition_id))
+        if found is None:
+            raise IntegrityFailure(
+                f"the ledger has no entry {kind!r} of edition {edition_id!r}; restore the registry from a copy of the "
+                "server's data folder",
+                subject=f"editions/{edition_id}",
+            )
+        head, position = self.head(), found["position"]
+        _, path = self.tree().inclusion(position, entry_count=head.entry_count)
+        return LoggedEntry(found["entry"], position, path, head)
 
     def tree(self) -> LedgerTree:
         """Return the tree over all entries, which makes proofs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -39,6 +40,14 @@ class Signer:
     def sign(self, payload: bytes) -> bytes:
         """Sign a payload, 64 bytes."""
         return self._key.sign(payload)
+
+    def is_own(self, payload: bytes, signature: bytes) -> bool:
+        """Tell whether a signature is this key's over a payload."""
+        try:
+            self._key.public_key().verify(signature, payload)
+        except InvalidSignature:
+            return False
+        return True
 
     def sign_statement(self, payload: bytes) -> bytes:
         """Sign an in-toto statement as the one signature of a DSSE envelope, 64 bytes."""

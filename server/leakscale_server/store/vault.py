@@ -1,11 +1,11 @@
 """Private facts: seeds, associations, nonces, utilities. Only the scorer opens this file, and only it has the key.
 
 Every row is sealed by itself with AES-256-GCM under a random nonce. What it belongs to (vault, table, edition, family)
-is authenticated with it, so that a row put in another's place does not open. Sealed rows of one table are all of one
-length, whatever they hold.
+is authenticated with it, so that a row put in another's place does not open. Sealed seeds are all of one length, and
+so are associations, whatever they hold. Beside them lie the scorer's notes of what it did, which hold no secret.
 
 Does not guard against a row that was taken away, or a whole older copy: what the registry lists and the vault lacks is
-noticed when it is asked for. Names of editions and families, and when rows were written, are in the clear.
+noticed when it is asked for. Names of editions, families and experiments, and when rows were written, are in the clear.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -33,6 +33,7 @@ __all__ = ["Association", "Vault"]
 _TABLES: Final = (
     Table("head", {"name": str, "vault_id": bytes, "sealed": bytes}, ("name",)),
     Table("seeds", {"edition_id": str, "sealed": bytes}, ("edition_id",)),
+    Table("notes", {"kind": str, "edition_id": str, "name": str, "sealed": bytes}, ("kind", "edition_id", "name")),
     Table("associations", {"edition_id": str, "family_id": str, "sealed": bytes}, ("edition_id", "family_id")),
 )
 _HEAD: Final = b"leakscale-vault"
@@ -117,6 +118,25 @@ class Vault:
                     found[name] = _decode(self._unseal(row["sealed"], "associations", edition_id, name))
         return found
 
+    def note(self, kind: str, edition_id: str, name: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep a note about an edition unless there is one of that kind and name, and return the one that stands."""
+        sealed = self._seal(canonical_json(body), "notes", kind, edition_id, name)
+        self._database.add("notes", [{"kind": kind, "edition_id": edition_id, "name": name, "sealed": sealed}])
+        return self.notes(kind, edition_id, name=name)[name]
+
+    def notes(self, kind: str, edition_id: str, *, name: str | None = None) -> dict[str, dict[str, Any]]:
+        """Return the notes of one kind about an edition by name, all or the one of a name.
+
+        Raises:
+            IntegrityFailure: If a row is damaged or stood in another place.
+        """
+        query = "SELECT name, sealed FROM notes WHERE kind = ? AND edition_id = ? AND ? IN (name, '')"
+        with _readable(edition_id):
+            return {
+                row["name"]: json.loads(self._unseal(row["sealed"], "notes", kind, edition_id, row["name"]))
+                for row in self._database.rows(query, (kind, edition_id, name or ""))
+            }
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make what is written meanwhile one commit, or nothing."""
@@ -132,7 +152,7 @@ class Vault:
         with self._database.transaction():
             row = self._database.row("SELECT * FROM head")
             if row is None:
-                if self._database.row("SELECT 1 FROM seeds UNION SELECT 1 FROM associations"):
+                if self._database.row("SELECT 1 FROM seeds UNION SELECT 1 FROM associations UNION SELECT 1 FROM notes"):
                     raise VaultError(f"{self._path} holds rows and no head: half of it is gone; restore it from a copy")
                 self._vault_id = os.urandom(_ID_BYTES)
                 sealed = self._seal(_HEAD, "head")

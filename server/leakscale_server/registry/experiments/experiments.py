@@ -226,6 +226,16 @@ class ExperimentRegistry:
             for bank in experiment.banks
         }
 
+    def awaiting_disclosure(self, edition_id: str) -> list[Experiment]:
+        """List the experiments on an edition whose banks are all sealed, and whose numbers may still leave."""
+        rows = self._registry.rows(
+            "SELECT project, experiment_id FROM experiments WHERE edition_id = ? ORDER BY project, experiment_id",
+            (edition_id,),
+        )
+        found = [self.get(row["project"], row["experiment_id"]) for row in rows]
+        phases = (BankPhase.SEALED, BankPhase.SCORED)
+        return [each for each in found if all(bank.phase in phases for bank in each.banks)]
+
     def submitters(self, experiment: Experiment) -> frozenset[str]:
         """Return the principals that submitted its answers."""
         return self._chunks.principals(experiment.project, experiment.plan.experiment_id)
