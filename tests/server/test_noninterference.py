@@ -35,7 +35,7 @@ DISCLOSE, RETIRE = "ExperimentService/DiscloseExperiment", "EditionService/Retir
 Step = tuple[Act, Told, Told]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Stage:
     """What every example begins with."""
 
