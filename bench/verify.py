@@ -1,7 +1,8 @@
 """Time the verification of a paper-sized study: 262,144 results in four cells of 65,536.
 
     python bench/verify.py                 makes the study first (about five minutes on two quiet cores)
-    python bench/verify.py --study DIR     takes one that an earlier run kept with --keep DIR
+    python bench/verify.py --keep DIR      and keeps it as DIR/study
+    python bench/verify.py --study DIR/study
 
 The study is a real one: the 64 shapes of the catalog, 16 control and 16 exposed families in each, the shipped model in
 two states, two rings, 32 draws; a cell is a domain in a ring. Its server proves every family in the sandbox, its model
@@ -153,7 +154,7 @@ def report(study: Path, folder: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Time the verification of a paper-sized study.")
-    parser.add_argument("--study", type=Path, help="a study that --keep kept")
+    parser.add_argument("--study", type=Path, help="one that --keep kept")
     parser.add_argument("--keep", type=Path, help="where the study is made and stays")
     parser.add_argument("--backend", default="auto", help="sandbox of its server")
     options = parser.parse_args()

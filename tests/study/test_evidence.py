@@ -18,9 +18,11 @@ from leakscale.digests import canonical_json
 from leakscale.errors import ConflictError, IntegrityError
 from leakscale.evidence import Status, Step, read_steps
 from leakscale.evidence.building import build_tree
+from leakscale.evidence.checks.regeneration import read_shapes
 from leakscale.evidence.layout import EvidenceLayout
 from leakscale.evidence.manifest import Manifest, digest_files, write_manifest
 from leakscale.evidence.steps import STEP_NAMES
+from leakscale.evidence.tree import EvidenceTree
 from leakscale.evidence.verifying import Expectations, check_manifest, verify_tree
 
 from .helpers import demo_here
@@ -74,6 +76,14 @@ def test_a_finished_study_has_evidence_that_holds(
     assert [(step.name, step.status) for step in read_steps(tree / "audits" / "verification.json")] == [
         (name, Status.HOLDS) for name in STEP_NAMES
     ]
+
+
+def test_shapes_are_built_in_the_order_of_the_study(tree: Path) -> None:
+    """Decoys are of the first shapes: in another order the corpus would be another one."""
+    sources = [shape.source for shape in read_shapes(EvidenceTree(tree))]
+
+    assert sources == ["sql/threshold.toml", "python/prefix.toml"]
+    assert sources != sorted(sources)
 
 
 def test_a_tree_is_read_only_and_has_no_links(tree: Path) -> None:
@@ -276,6 +286,47 @@ def test_what_was_changed_and_listed_anew_is_found_by_the_step_that_it_is_about(
 
     assert "manifest" not in found
     assert words in found.get(step, ""), found
+
+
+DAMAGED = [
+    "source/study.json",
+    "source/plan.json",
+    "source/certificates.jsonl",
+    "source/server/head.json",
+    "source/server/ledger.jsonl",
+    "source/server/editions/small.sqlite",
+    "source/server/disclosures/small.json",
+    "training/completion.json",
+    "training/losses.jsonl",
+    "banks/sql-base.plan.jsonl",
+    "banks/sql-base.attempts.jsonl",
+    "banks/sql-base.results.jsonl",
+    "banks/sql-base.binding.json",
+    "banks/sql-base.receipt.json",
+    "banks/answers.parquet",
+    "analysis/basis.json",
+    "analysis/analysis.json",
+    "analysis/11-integer-totals.parquet",
+    "audits/disclosure.json",
+    "audits/seeds.json",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [*((name, b'{"\xff') for name in DAMAGED), ("banks/sql-base.plan.jsonl", b"")]
+)
+def test_a_damaged_file_fails_by_its_name_and_ends_nothing_early(
+    copy: EvidenceLayout, name: str, content: bytes
+) -> None:
+    """All nine steps are told whatever a reader makes of the file; one of them names it."""
+    (copy.root / name).write_bytes(content)
+    listed_anew(copy)
+
+    steps = verify_tree(copy.root)
+
+    assert tuple(step.name for step in steps) == STEP_NAMES
+    found = failed(steps)
+    assert any(name in message or Path(name).name in message for message in found.values()), found
 
 
 def test_a_private_file_is_held_against_its_commitment_where_it_is_at_hand(finished: Path, tmp_path: Path) -> None:

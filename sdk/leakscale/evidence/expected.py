@@ -99,7 +99,8 @@ def _valid_masses(tree: EvidenceTree) -> dict[str, float]:
     masses: dict[str, float] = {}
     for bank_id in tree.layout.bank_ids():
         values = []
-        with tree.layout.bank(bank_id).attempts.open("rb") as opened:
+        path = tree.layout.bank(bank_id).attempts
+        with tree.naming(path), path.open("rb") as opened:
             next(opened)
             for line in opened:
                 if b'"unconstrained":' in line:

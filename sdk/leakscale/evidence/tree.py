@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -51,8 +52,7 @@ class EvidenceTree:
         rebuilt: The edition built again from its seeds; None until a step has done so.
 
     Raises:
-        IntegrityError, ValueError, KeyError, TypeError, OSError: From every property, if its file is missing or not
-            what it should be.
+        IntegrityError: From every property, if its file is missing or not what it should be; the message names it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -62,33 +62,35 @@ class EvidenceTree:
     @cached_property
     def study_fields(self) -> dict[str, Any]:
         """What decides the numbers, with the digests of the shapes."""
-        return _object(self.layout.study)
+        return self._object(self.layout.study)
 
     @cached_property
     def study(self) -> Study:
         """The study, without its title."""
         fields = {name: value for name, value in self.study_fields.items() if name != "shapes"}
-        return Study.model_validate({**fields, "title": fields["name"]})
+        with self.naming(self.layout.study):
+            return Study.model_validate({**fields, "title": fields["name"]})
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """Where the numbers come from."""
-        return _object(self.layout.provenance)
+        return self._object(self.layout.provenance)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The numbers of the study for programs."""
-        return _object(self.layout.summary)
+        return self._object(self.layout.summary)
 
     @cached_property
     def completion(self) -> dict[str, Any]:
         """What the adapter came from."""
-        return _object(self.layout.completion)
+        return self._object(self.layout.completion)
 
     @cached_property
     def disclosure(self) -> Disclosure:
         """The released numbers."""
-        return disclosure_from_json(self.layout.disclosure.read_text(encoding="utf-8"))
+        with self.naming(self.layout.disclosure):
+            return disclosure_from_json(self.layout.disclosure.read_text(encoding="utf-8"))
 
     @property
     def disclosure_model(self) -> str:
@@ -98,12 +100,15 @@ class EvidenceTree:
     @cached_property
     def ledger(self) -> tuple[Mapping[str, Any], ...]:
         """What the entries of the ledger say that can be read."""
-        return tuple(json.loads(each.content) for each in read_entries(self.layout.server.ledger) if each.content)
+        path = self.layout.server.ledger
+        with self.naming(path):
+            return tuple(json.loads(each.content) for each in read_entries(path) if each.content)
 
     @cached_property
     def edition(self) -> EditionContents:
         """The frozen edition."""
-        with open_edition_file(self.layout.server.edition(self.study.edition.id)) as file:
+        path = self.layout.server.edition(self.study.edition.id)
+        with self.naming(path), open_edition_file(path) as file:
             return EditionContents(
                 file.facts(),
                 file.atoms(),
@@ -116,20 +121,26 @@ class EvidenceTree:
     def openings(self) -> tuple[Opening, ...] | None:
         """The openings of a retired edition; None before."""
         path = self.layout.server.openings(self.study.edition.id)
-        return tuple(map(opening_of_line, read_lines(path))) if path.is_file() else None
+        with self.naming(path):
+            return tuple(map(opening_of_line, read_lines(path))) if path.is_file() else None
 
     @cached_property
     def certificate_facts(self) -> Mapping[str, Mapping[str, Any]]:
         """What the certificate of each family says."""
-        return {each.family_id: predicate_of(each.payload, Predicate.CERTIFICATE) for each in self.edition.certificates}
+        with self.naming(self.layout.server.edition(self.study.edition.id)):
+            return {
+                each.family_id: predicate_of(each.payload, Predicate.CERTIFICATE) for each in self.edition.certificates
+            }
 
     @cached_property
     def attempts_headers(self) -> Mapping[str, Mapping[str, Any]]:
         """First line of the attempts of each bank: engine, mode, cases."""
-        return {
-            bank_id: read_header(self.layout.bank(bank_id).attempts, mend=ATTEMPTS_MEND)
-            for bank_id in self.layout.bank_ids()
-        }
+        headers = {}
+        for bank_id in self.layout.bank_ids():
+            path = self.layout.bank(bank_id).attempts
+            with self.naming(path):
+                headers[bank_id] = read_header(path, mend=ATTEMPTS_MEND)
+        return headers
 
     @property
     def shape_of(self) -> Mapping[str, str]:
@@ -151,9 +162,22 @@ class EvidenceTree:
             for ring in self.study.experiment.rings
         }
 
+    def _object(self, path: Path) -> dict[str, Any]:
+        with self.naming(path):
+            fields = json.loads(path.read_bytes())
+            if not isinstance(fields, dict):
+                raise ValueError("it is no JSON object")
+            return fields
 
-def _object(path: Path) -> dict[str, Any]:
-    fields = json.loads(path.read_bytes())
-    if not isinstance(fields, dict):
-        raise IntegrityError(f"{path.name}: it is no JSON object")
-    return fields
+    @contextmanager
+    def naming(self, path: Path) -> Iterator[None]:
+        """Put the name of a file before whatever is wrong with it."""
+        name = self.layout.relative(path)
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise IntegrityError(f"{name}: the file is missing") from error
+        except (IntegrityError, ValueError, TypeError, OSError) as error:
+            raise IntegrityError(f"{name}: {' '.join(str(error).split())}") from error
+        except KeyError as error:
+            raise IntegrityError(f"{name}: it lacks {error}") from error

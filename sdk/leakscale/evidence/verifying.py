@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from leakscale.errors import LeakScaleError
 from leakscale.evidence.checks.activity import check_activity
@@ -28,6 +29,17 @@ from leakscale.evidence.steps import Status, Step
 from leakscale.evidence.tree import EvidenceTree
 
 __all__ = ["Advance", "Expectations", "check_manifest", "run_steps", "verify_tree"]
+
+_BY_A_FILE: Final = (
+    LeakScaleError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    StopIteration,
+    OSError,
+)
 
 Advance = Callable[[str, int], None]
 """Told the name of a step, and how far it is."""
@@ -79,7 +91,7 @@ def run_steps(
     steps = []
     for name, check in checks.items():
         told(name, 0)
-        steps.append(_step(name, check))
+        steps.append(_step(name, check, root))
     return steps
 
 
@@ -87,7 +99,7 @@ def _nobody(name: str, count: int) -> None:
     """Tell nobody."""
 
 
-def _step(name: str, check: Callable[[], Checked]) -> Step:
+def _step(name: str, check: Callable[[], Checked], root: Path) -> Step:
     try:
         done = check()
     except UncheckedError as error:
@@ -97,13 +109,18 @@ def _step(name: str, check: Callable[[], Checked]) -> Step:
             name, Status.UNCHECKED, 0, "nothing", f"it needs {error.name}; run `pip install 'leakscale[verify]'`"
         )
     except FileNotFoundError as error:
-        return _failed(name, f"{Path(str(error.filename)).name}: the file is missing")
+        return _failed(name, f"{_below(root, error.filename)}: the file is missing")
     except KeyError as error:
         return _failed(name, f"a file lacks {error}")
     # Whatever a damaged file makes a reader raise: it is the file's fault, and no reason to end without a word.
-    except (LeakScaleError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError) as error:
+    except _BY_A_FILE as error:
         return _failed(name, " ".join(str(error).split()) or type(error).__name__)
     return Step(name, Status.HOLDS, done.count, done.what, done.message)
+
+
+def _below(root: Path, filename: object) -> str:
+    path = Path(str(filename))
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def _failed(name: str, message: str) -> Step:

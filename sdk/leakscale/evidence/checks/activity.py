@@ -50,9 +50,10 @@ def _require_losses(tree: EvidenceTree) -> None:
     if not path.is_file():
         return  # an adapter of an earlier version keeps no log
     name = tree.layout.relative(path)
-    losses = [json.loads(line)["loss"] for line in path.read_bytes().splitlines()]
-    if losses_to_lines(losses) != path.read_bytes() or not all(map(math.isfinite, losses)):
-        raise IntegrityError(f"{name}: its bytes are not the ones that were written")
+    with tree.naming(path):
+        losses = [json.loads(line)["loss"] for line in path.read_bytes().splitlines()]
+        if losses_to_lines(losses) != path.read_bytes() or not all(map(math.isfinite, losses)):
+            raise ValueError("its bytes are not the ones that were written")
     require_same(name, "number of steps", len(losses), diagnostics["step_count"])
     tail = losses[-max(1, len(losses) // _LOSS_TAIL) :]
     require_same(name, "mean of the last tenth", sum(tail) / len(tail), diagnostics["loss_last"])
@@ -77,7 +78,8 @@ def _moved_count(tree: EvidenceTree) -> tuple[int, int]:
     for bank_id, (domain, state, ring) in tree.planned_banks().items():
         if bank_id not in tree.attempts_headers:
             continue
-        with tree.layout.bank(bank_id).attempts.open("rb") as opened:
+        path = tree.layout.bank(bank_id).attempts
+        with tree.naming(path), path.open("rb") as opened:
             next(opened)
             for line in opened:
                 if b'"guided":' in line:

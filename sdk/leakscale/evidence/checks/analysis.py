@@ -28,8 +28,9 @@ def check_analysis(tree: EvidenceTree) -> Checked:
     layout = tree.layout
     summary = _compare_fields(layout.relative(layout.summary), tree.summary, expected_summary(tree))
     provenance = _compare_fields(layout.relative(layout.provenance), tree.provenance, expected_provenance(tree))
-    basis = Basis(json.loads(layout.basis.read_bytes())["basis"])
-    require_same(layout.relative(layout.basis), "bytes", layout.basis.read_bytes(), basis_bytes(basis))
+    with tree.naming(layout.basis):
+        basis = Basis(json.loads(layout.basis.read_bytes())["basis"])
+    require_same(layout.relative(layout.basis), "content", layout.basis.read_bytes(), basis_bytes(basis))
     if basis is Basis.SEEDS and basis_of(tree) is not Basis.SEEDS:
         raise UncheckedError(
             f"{summary + provenance:,} numbers of summary and provenance",
@@ -73,7 +74,8 @@ def _compare_tables(tree: EvidenceTree, basis: Basis) -> tuple[int, int]:
     numbers = 0
     contents = table_contents(analysis.tables, facts=analysis.to_dict())
     for name, expected in contents.items():
-        found = (folder / name).read_text(encoding="utf-8")
+        with tree.naming(folder / name):
+            found = (folder / name).read_text(encoding="utf-8")
         if difference := text_difference(found, expected):
             raise IntegrityError(f"{tree.layout.relative(folder / name)} {difference}")
         numbers += count_numbers(found)

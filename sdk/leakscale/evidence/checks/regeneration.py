@@ -54,13 +54,15 @@ def check_regeneration(tree: EvidenceTree, *, shapes_beside: Path | None = None)
 
 
 def read_shapes(tree: EvidenceTree, *, beside: Path | None = None) -> list[ShapeFile]:
-    """Read the shape files of a study, each of which has the digest that the study names.
+    """Read the shape files of a study in its order, each of which has the digest that the study names.
 
     Raises:
         UncheckedError: If the tree only commits to one, and it is not beside it.
     """
     shapes = []
-    for source, digest in tree.study_fields["shapes"].items():
+    # In the order of the study: decoys are of the first shapes.
+    for source in tree.study.edition.shapes:
+        digest = tree.study_fields["shapes"][source]
         folders = [tree.layout.shapes, *([] if beside is None else [beside])]
         name = file_name_of(source)
         path = next((folder / name for folder in folders if (folder / name).is_file()), None)

@@ -27,7 +27,8 @@ def check_signatures(tree: EvidenceTree, *, public_key: bytes | None = None) -> 
         public_key: Raw key of the server, from somebody whom you trust; None takes the one in the tree.
     """
     directory = tree.layout.server
-    key = read_head(directory.head).public_key if public_key is None else public_key
+    with tree.naming(directory.head):
+        key = read_head(directory.head).public_key if public_key is None else public_key
     verification = verify_directory(directory.root, public_key=key)
     for check in verification.checks:
         if not check.holds:
@@ -52,7 +53,9 @@ def _require_plan(tree: EvidenceTree) -> None:
     if entry is None:
         raise IntegrityError(f"{name}: the ledger registers no experiment {tree.study.experiment.id!r}")
     require_same(name, "SHA-256, by the ledger,", hashlib.sha256(content).hexdigest(), entry["plan"])
-    plan, study = json.loads(content), tree.study
+    study = tree.study
+    with tree.naming(path):
+        plan = json.loads(content)
     for field, expected in (
         ("edition_id", study.edition.id),
         ("draw_count", study.experiment.draw_count),
