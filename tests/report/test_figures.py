@@ -284,6 +284,14 @@ def test_a_browser_shows_the_whole_report_on_a_phone_and_on_a_desk_in_both_theme
         (tmp_path / f"{name}.png").write_bytes(look.screenshot)
 
 
+def test_the_documents_name_every_figure() -> None:
+    """`docs/report.md` is where people look for what a figure needs."""
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+
+    assert {name for row in rows for name in re.findall(r"`([\w-]+)`", row)} == {*NAMES, "cohorts"}
+
+
 def test_the_rings_of_the_figure_stand_in_their_order() -> None:
     """R0 first: it is what the others are a share of."""
     rows = the_figures(an_analysis())["rings"].table.rows

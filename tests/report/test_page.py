@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import itertools
 import re
 import xml.etree.ElementTree as ET
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from leakscale.errors import ConflictError
+from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.report.page import PageFigure, Panel, color, render_page, typographic, write_figures, write_page
 from leakscale.report.page.palette import DARK, LIGHT, PRINT, contrast, css_color
 from leakscale.tables import TableHead
@@ -153,6 +154,16 @@ def test_every_text_stands_out_from_what_is_behind_it(theme: dict[str, str]) -> 
     for role, ground in itertools.product(("ink", "muted", "cool", "warm", "good"), ("paper", "card")):
         assert contrast(theme[role], theme[ground]) >= 4.5, (role, ground)
     assert contrast("#ffffff", "#000000") == pytest.approx(21)
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_a_report_that_cannot_be_made_says_what_to_install(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """A study asks this before it trains for hours."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
+
+    with pytest.raises(InvalidRequestError, match=rf"needs {package}; run `pip install 'leakscale\[report\]'`"):
+        a_page()
 
 
 @pytest.mark.parametrize(

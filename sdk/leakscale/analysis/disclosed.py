@@ -35,7 +35,8 @@ __all__ = [
 
 _OF_PARTS = "parts of a domain"
 _TOTALS_ONLY = (
-    "the released numbers are over whole domains, and there are no results by family here; give them, `--results FILE`"
+    "the released numbers are over whole domains, and there are no results by family here; give them, `--results FILE`,"
+    " or make them of a practice study, `leakscale study open STUDY`"
 )
 
 

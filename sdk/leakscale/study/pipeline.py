@@ -42,6 +42,7 @@ from leakscale.models import (
     TrainingRecord,
 )
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, read_findings, write_report
+from leakscale.report.page import require_extra
 from leakscale.results import Disclosure, disclosure_to_json
 from leakscale.sealing import HolderKey
 from leakscale.study.answering import Answered, answer_banks
@@ -80,6 +81,7 @@ def prepare_study(
     """
     require_engine(study.model.engine)
     require_evidence()
+    require_extra()
     return resolve_hardware(adaptation_config(study, model)), recipe_records(background)
 
 

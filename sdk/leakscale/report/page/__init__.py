@@ -35,6 +35,7 @@ checks its page with `tests/report/browser.py` in a headless browser.
 """
 
 from leakscale.report.page.drawing import Draw
+from leakscale.report.page.extra import require_extra
 from leakscale.report.page.figures import PANEL_WIDTH, PageFigure, Panel, write_figures
 from leakscale.report.page.palette import color
 from leakscale.report.page.rendering import render_page, typographic, write_page
@@ -46,6 +47,7 @@ __all__ = [
     "Panel",
     "color",
     "render_page",
+    "require_extra",
     "typographic",
     "write_figures",
     "write_page",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from leakscale.errors import InvalidRequestError
+from leakscale.report.page.extra import require_extra
 from leakscale.report.page.palette import color, css_color
 
 if TYPE_CHECKING:
@@ -146,11 +146,10 @@ def _svg(draw: Draw, *, width: int, height: int) -> str:
 
 
 def _saved(draw: Draw, kind: str, *, width: int, height: int) -> bytes:
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - an extra, and a slow one
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise InvalidRequestError("figures need matplotlib; run `pip install 'leakscale[report]'`") from error
+    require_extra()
+    import matplotlib as mpl  # noqa: PLC0415 - an extra, and a slow one
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     content = io.BytesIO()
     # The figure belongs to no display and to no global state of matplotlib.
     with mpl.rc_context(_SETTINGS):

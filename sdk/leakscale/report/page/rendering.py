@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from leakscale.errors import InvalidRequestError
 from leakscale.report.page.drawing import FONTS, inline_svg
+from leakscale.report.page.extra import require_extra
 from leakscale.report.page.figures import PANEL_WIDTH, PageFigure, Panel
 from leakscale.report.page.palette import DARK, LIGHT, PRINT
 from leakscale.tables import Table
@@ -44,10 +44,9 @@ def render_page(
     Raises:
         InvalidRequestError: If the extra `report` is not installed.
     """
-    try:
-        import jinja2  # noqa: PLC0415 - an extra: tables and verdicts must work without it
-    except ModuleNotFoundError as error:
-        raise InvalidRequestError("the report needs jinja2; run `pip install 'leakscale[report]'`") from error
+    require_extra()
+    import jinja2  # noqa: PLC0415 - an extra: tables and verdicts must work without it
+
     loaders = [jinja2.PackageLoader(name) for name in dict.fromkeys((package, _SKELETON))]
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders),
