@@ -121,3 +121,30 @@ def test_places_are_not_overwritten(
 
     assert code == ExitCode.REFUSED
     assert kept.read_text() == "mine"
+
+
+def test_the_life_of_an_edition_is_told_by_server_and_export_alike(
+    server: RunningServer, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When it was frozen, exposed by which grant, and measured: what is known of it is what the ledger holds."""
+    options = ["--server", server.target, "--token", server.token]
+    run([*options, "ledger", "export", str(tmp_path / "export")])
+    capsys.readouterr()
+
+    told = run([*options, "freshness", "life", "world", "--json"])
+    by_server = json.loads(capsys.readouterr().out)["life"]
+    exported = run(["freshness", "life", "world", "--export", str(tmp_path / "export"), "--json"])
+    by_export = json.loads(capsys.readouterr().out)["life"]
+
+    assert (told, exported) == (ExitCode.OK, ExitCode.OK)
+    assert by_server[0]["event"] == "frozen"
+    assert {one["event"] for one in by_server} == {"frozen", "exposed", "disclosed"}
+    assert [one["what"] for one in by_server if one["event"] == "disclosed"] == ["world"]
+    assert [one["time"] for one in by_server] == sorted(one["time"] for one in by_server)
+    assert all(one in by_server for one in by_export)
+
+
+def test_a_life_that_nobody_logged_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistyped name must not read as an edition without a past."""
+    assert run(["freshness", "life", "world", "--export", str(tmp_path)]) == ExitCode.USAGE
+    assert "has no ledger" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from leakscale.stats.errors import (
 )
 from leakscale.stats.exposure.crossed import CrossedSummary, crossed_contrast, crossed_summary, interaction_contrast
 from leakscale.stats.exposure.did import DidResult, difference_in_differences
+from leakscale.stats.exposure.drift import EffectDrift, Pairing, effect_drift
 from leakscale.stats.exposure.leave_one_out import LeaveOneGroupOut, leave_one_group_out
 from leakscale.stats.exposure.marginals import Marginals, marginals
 from leakscale.stats.exposure.outcomes import Outcomes
@@ -114,6 +115,7 @@ __all__ = [
     "DetectionRate",
     "DidResult",
     "DropComparison",
+    "EffectDrift",
     "EmptyCellError",
     "EmptySampleError",
     "EnumerationError",
@@ -141,6 +143,7 @@ __all__ = [
     "OutcomeError",
     "Outcomes",
     "PacostResult",
+    "Pairing",
     "PairingError",
     "ParameterError",
     "PlaceboIdentity",
@@ -185,6 +188,7 @@ __all__ = [
     "detection_rate",
     "difference_in_differences",
     "drop_and_recompute",
+    "effect_drift",
     "exact_coverage",
     "family_profile",
     "fieller",
