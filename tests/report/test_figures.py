@@ -263,6 +263,8 @@ def test_the_chain_of_evidence_is_a_checklist_of_what_was_verified(steps: tuple[
     for step in steps or ():
         assert re.search(rf'word">{step.status}</span>\s*<b>{step.name}</b> <span>{step.what}</span>', page)
     assert page.count('good word">holds') == (1 if steps else 0)
+    assert ("Do not rely on this number." in page) == (steps is not None)
+    assert ("<b>1 of 3</b><span>steps of the evidence hold</span>" in page) == (steps is not None)
 
 
 @pytest.mark.browser

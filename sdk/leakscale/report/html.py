@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from leakscale.errors import InvalidRequestError
+from leakscale.evidence.steps import Status
 from leakscale.models import ModelState
 from leakscale.report.figures import study_figures
 from leakscale.report.findings import Findings
@@ -86,6 +87,8 @@ def render_report(findings: Findings) -> str:
         transfers=transfer_rows(disclosure),
         tables=findings.analysis.tables,
         steps=findings.steps,
+        holding=sum(step.status is Status.HOLDS for step in findings.steps or ()),
+        failing=[step.name for step in findings.steps or () if step.status is Status.FAILS],
         verify_command=f"leakscale verify {study}",
         analyze_command=f"leakscale analyze {study} --tables",
         banks=_banks(disclosure),
