@@ -271,8 +271,11 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (details or ""):
         return InvalidRequestError(f"server at {target}: one message is too large ({details}); send less in one call")
     if code is grpc.StatusCode.CANCELLED:
-        # We cancel calls only that nobody waits for: this one was cut off by a server that stopped.
-        return UnavailableError(f"server at {target}: it stopped during the call; call again, nothing stored is lost")
+        # We cancel calls only that nobody waits for: this one was cut off.
+        return UnavailableError(
+            f"server at {target}: it stopped during the call, or heard nothing of this client for too long; call again, "
+            "nothing stored is lost"
+        )
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
 
 

@@ -31,7 +31,9 @@ class CallLimits:
 
     stream_count_max: int = 48
     """Streams of everybody. A stream holds its thread for as long as its client likes, so some stay free."""
-    principal_stream_count_max: int = 32
+    idle_stream_s: float = 120.0
+    """How long the client of a stream may do nothing, neither send nor take a message, before the stream is ended."""
+    principal_stream_count_max: int = 16
     """Streams of one principal."""
     principal_call_count_max: int = 48
     """Calls of one principal, streams among them."""

@@ -182,6 +182,24 @@ def test_idle_streams_leave_threads_for_everybody_else(tmp_path: Path) -> None:
         assert list(client.families.certify("editions/none", [])) == []
 
 
+def test_a_silent_stream_is_ended_and_its_place_is_free(tmp_path: Path) -> None:
+    """Whatever deadline its client chose."""
+    config = server_config(tmp_path / "data", call_limits=CallLimits(stream_count_max=1, idle_stream_s=0.5))
+    release = threading.Event()
+
+    def silence() -> Iterator[CertificationRequest]:
+        release.wait(120)
+        yield from ()
+
+    with serve(config) as running, Client(running.target, token=running.token) as client:
+        try:
+            with pytest.raises(UnavailableError, match="heard nothing of this client"):
+                list(client.families.certify("editions/none", silence()))
+        finally:
+            release.set()
+        assert list(client.families.certify("editions/none", [])) == []
+
+
 def drain(client: Client, requests: Callable[[], Iterator[CertificationRequest]]) -> None:
     while True:
         try:

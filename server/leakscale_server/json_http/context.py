@@ -40,6 +40,10 @@ class JsonCallContext:
         """Note that nobody waits any more."""
         self._client_is_there = False
 
+    def cancel(self) -> None:
+        """End the call without an answer."""
+        self.client_left()
+
     def invocation_metadata(self) -> Sequence[tuple[str, str]]:
         """Return the headers, as gRPC gives what came with a call."""
         return self._headers

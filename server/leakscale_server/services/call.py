@@ -28,6 +28,9 @@ class CallContext(Protocol):
     def set_trailing_metadata(self, trailing_metadata: Any, /) -> None:
         """Keep what is sent after the answer or the error, as pairs."""
 
+    def cancel(self) -> object:
+        """End the call without an answer, from any thread."""
+
     def abort(self, code: grpc.StatusCode, details: str, /) -> NoReturn:
         """End the call with an error, by raising."""
 

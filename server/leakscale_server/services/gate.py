@@ -17,6 +17,7 @@ from leakscale_server.identity.methods import OPEN_METHODS, scope_of
 from leakscale_server.limits import CallLimits
 from leakscale_server.services.admission import Admission
 from leakscale_server.services.call_executor import CallExecutor
+from leakscale_server.services.idle_streams import IdleStreams
 from leakscale_server.services.kept_answers import KeptAnswers
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.passage import GuardedMethod, Handler, Passage, Way, on_pool
@@ -55,6 +56,7 @@ class Gate(grpc.ServerInterceptor):
         self._strangers = Strangers(limits)
         self._executor = executor
         self._kept = KeptAnswers()
+        self._idle = IdleStreams(limits.idle_stream_s)
         self._known: dict[str, GuardedMethod] = {}
         """By method, so that no call makes its own. As many as the server has methods."""
 
@@ -91,6 +93,7 @@ class Gate(grpc.ServerInterceptor):
             way=way,
             recheck=lambda passage: self._identified(passage.metadata),
             ended=self._tell,
+            idle=self._idle,
             kept=kept,
         )
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 __all__ = ["IdleStreams", "LiveStream"]
 
@@ -67,7 +67,7 @@ class LiveStream(Generic[T]):
 
 
 class IdleStreams:
-    """Looks after all streams of a server, on a thread of its own.
+    """Looks after all streams of a server, on a thread that is there while there are any.
 
     Args:
         limit_s: How long a client may do nothing.
@@ -78,24 +78,18 @@ class IdleStreams:
         self._limit_s = limit_s
         self._monotonic_s = monotonic_s
         self._lock = threading.Lock()
-        self._live: set[LiveStream[object]] = set()
-        self._is_over = threading.Event()
-
-    def __enter__(self) -> Self:
-        """Begin to look."""
-        threading.Thread(target=self._look_on, name="idle-streams", daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Look no more."""
-        self._is_over.set()
+        self._live: set[LiveStream[Any]] = set()
+        self._is_looking = False
 
     @contextmanager
-    def watching(self, end: Callable[[], object]) -> Iterator[LiveStream[object]]:
+    def watching(self, end: Callable[[], object]) -> Iterator[LiveStream[Any]]:
         """Watch one stream for as long as the block runs."""
-        stream: LiveStream[object] = LiveStream(end, monotonic_s=self._monotonic_s)
+        stream: LiveStream[Any] = LiveStream(end, monotonic_s=self._monotonic_s)
         with self._lock:
             self._live.add(stream)
+            if not self._is_looking:
+                self._is_looking = True
+                threading.Thread(target=self._look_on, name="idle-streams", daemon=True).start()
         try:
             yield stream
         finally:
@@ -109,5 +103,10 @@ class IdleStreams:
         return sum(stream.end_if_idle(self._limit_s) for stream in live)
 
     def _look_on(self) -> None:
-        while not self._is_over.wait(self._limit_s / _LOOKS_IN_THE_LIMIT):
+        while True:
+            time.sleep(self._limit_s / _LOOKS_IN_THE_LIMIT)
             self.look()
+            with self._lock:
+                if not self._live:
+                    self._is_looking = False
+                    return

@@ -18,6 +18,7 @@ from leakscale_server.errors import InvalidRequest
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.methods import is_read
 from leakscale_server.services.call import Call, CallContext
+from leakscale_server.services.idle_streams import IdleStreams
 from leakscale_server.services.kept_answers import KeptAnswers
 from leakscale_server.services.observing import EndedCall, Observer
 from leakscale_server.services.refusals import REQUEST_ID_HEADER, abort, fault_of
@@ -109,6 +110,7 @@ class GuardedMethod:
         way: Lets a call through.
         recheck: Raises once the caller's token has ended. Asked with each message of a stream: it may last hours.
         ended: Told of each call when it has ended.
+        idle: Ends streams whose client does nothing.
         kept: Answers that need no handler again; None where none are.
     """
 
@@ -120,9 +122,11 @@ class GuardedMethod:
         way: Way,
         recheck: Callable[[Passage], object],
         ended: Observer,
+        idle: IdleStreams,
         kept: KeptAnswers | None = None,
     ) -> None:
         self._method = method
+        self._idle = idle
         self.inner = inner
         self._way = way
         self._recheck = recheck
@@ -140,7 +144,9 @@ class GuardedMethod:
         inner = self.inner
         if inner.response_streaming:
             return _of_kind(inner, self._many, serializer=inner.response_serializer)
-        if self._is_stream or self._kept is None:
+        if inner.request_streaming:
+            return _of_kind(inner, self._gathered, serializer=inner.response_serializer)
+        if self._kept is None:
             return _of_kind(inner, self._once, serializer=inner.response_serializer)
         return _of_kind(inner, self._encoded)
 
@@ -149,7 +155,16 @@ class GuardedMethod:
 
     def _once(self, request: Any, context: CallContext) -> Any:
         with self._passage(context) as passage, self._way(passage):
-            return self._behavior(self._decoded(request, passage), passage.call(is_read=self._is_read))
+            return self._behavior(self._decode(request), passage.call(is_read=self._is_read))
+
+    def _gathered(self, requests: Iterator[bytes], context: CallContext) -> Any:
+        with (
+            self._passage(context) as passage,
+            self._way(passage),
+            self._idle.watching(context.cancel) as stream,
+        ):
+            decoded = self._each_decoded(stream.incoming(requests), passage)
+            return self._behavior(decoded, passage.call(is_read=self._is_read))
 
     def _encoded(self, request: bytes, context: CallContext) -> bytes:
         """Answer one request with bytes: those of an answer that is kept, where there is one."""
@@ -165,13 +180,20 @@ class GuardedMethod:
             return answer
 
     def _many(self, request: Any, context: CallContext) -> Iterator[Any]:
-        with self._passage(context) as passage, self._way(passage):
-            for answer in self._behavior(self._decoded(request, passage), passage.call(is_read=self._is_read)):
+        with (
+            self._passage(context) as passage,
+            self._way(passage),
+            self._idle.watching(context.cancel) as stream,
+        ):
+            decoded = (
+                self._each_decoded(stream.incoming(request), passage)
+                if self.inner.request_streaming
+                else self._decode(request)
+            )
+            for answer in self._behavior(decoded, passage.call(is_read=self._is_read)):
                 self._recheck(passage)
-                yield answer
-
-    def _decoded(self, request: Any, passage: Passage) -> Any:
-        return self._each_decoded(request, passage) if self.inner.request_streaming else self._decode(request)
+                with stream.waiting():
+                    yield answer
 
     def _each_decoded(self, requests: Iterator[bytes], passage: Passage) -> Iterator[Any]:
         for request in requests:
