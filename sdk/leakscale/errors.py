@@ -273,7 +273,7 @@ def from_rpc_error(error: grpc.RpcError, *, target: str) -> LeakScaleError:
     if code is grpc.StatusCode.CANCELLED:
         # We cancel calls only that nobody waits for: this one was cut off.
         return UnavailableError(
-            f"server at {target}: it stopped during the call, or heard nothing of this client for too long; call again, "
+            f"server at {target}: it stopped during the call, or heard nothing of this client for long; call again, "
             "nothing stored is lost"
         )
     return _CODES.get(code, ServerError)(f"server at {target}: {code.name}: {details}")
