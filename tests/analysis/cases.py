@@ -84,3 +84,16 @@ def rows_of(table: ResultTable, kept: np.ndarray[Any, Any]) -> ResultTable:
         elif column is not None:
             columns[name] = column[kept]
     return replace(table, **columns)
+
+
+def joined(first: ResultTable, second: ResultTable) -> ResultTable:
+    """Put the rows of two tables with the same columns and names one after the other."""
+
+    def column(name: str) -> Any:
+        one, other = getattr(first, name), getattr(second, name)
+        if isinstance(one, LabelColumn):
+            codes = np.concatenate((one.codes, other.codes + len(one.names)))
+            return LabelColumn.of(name, codes, (*one.names, *other.names))
+        return None if one is None else np.concatenate((one, other))
+
+    return ResultTable(**{name: column(name) for name in ResultTable.__dataclass_fields__})

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from tests.analysis.cases import its_analysis, the_paper_sized
+from numpy.typing import NDArray
+from tests.analysis.cases import its_analysis, joined, rows_of, the_paper_sized
 
-from leakscale.analysis.synthetic import PlantedCell, plant_experiment
+from leakscale.analysis import Analysis, AnalysisPlan, ResultTable, analyze_results
+from leakscale.analysis.synthetic import PAPER_PLAN, PlantedCell, PlantedExperiment, plant_experiment
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Condition, Domain, ModelState, Ring
 
@@ -166,6 +171,101 @@ def test_every_planned_draw_ended() -> None:
 
     assert len(rows) == 16
     assert {(row.planned, row.terminal, row.valid, row.malformed) for row in rows} == {(16_384, 16_384, 16_384, 0)}
+
+
+def test_sizes_are_those_that_were_planted() -> None:
+    """Table 10: 512 families of 32 shapes, answered by two models in two states."""
+    rows = its_analysis().table("10").rows
+
+    assert {(row.domain, row.condition) for row in rows} == {(d, c) for d in Domain for c in Condition}
+    for row in rows:
+        assert (row.families, row.shapes, row.models) == (512, 32, 2)
+        assert (row.draws_a_family_and_state, row.draws) == (32, 65_536)
+
+
+@functools.cache
+def extended() -> PlantedExperiment:
+    """Plant the same into R0, three quarters of it into R1, and keep the laws that the draws come from."""
+    return plant_experiment(transfer={Ring.R1: 0.75}, with_probabilities=True)
+
+
+@functools.cache
+def its_extensions() -> Analysis:
+    """Analyze it with a second strength of the adapters, at which half of the effect was planted."""
+    half = plant_experiment([replace(cell, effect=cell.effect / 2) for cell in PAPER_PLAN], with_probabilities=True)
+    whole, weak = extended().table, half.table
+    is_adapted = weak.state.codes == weak.state.names.index(ModelState.ADAPTED)
+    table = joined(
+        replace(whole, strength=strengths(whole, 1.0)),
+        rows_of(replace(weak, strength=strengths(weak, 0.5)), np.flatnonzero(is_adapted)),
+    )
+    return analyze_results(table, AnalysisPlan(seed=1, resample_count=200, strength=1.0))
+
+
+def strengths(table: ResultTable, value: float) -> NDArray[np.float64]:
+    """Return the strength of each row; that of the base state is none."""
+    return np.where(table.state.codes == table.state.names.index(ModelState.ADAPTED), value, 0.0)
+
+
+def test_rings_hold_what_was_planted_into_each() -> None:
+    """In whole draws, and as a share of the effect in R0."""
+    rows = its_extensions().table("rings").rows
+
+    assert len(rows) == 8
+    for row in rows:
+        arms = {
+            condition: extended().families[row.model, row.domain, row.ring, condition].changes
+            for condition in Condition
+        }
+        planted = Fraction(int(arms[Condition.C2].sum()) - int(arms[Condition.C0].sum()), 16_384)
+        assert row.effect.estimate == float(planted)
+        if row.ring is Ring.R1 and not row.withheld:
+            assert row.share == pytest.approx(float(planted / planted_effect(row.model, row.domain)), abs=1e-12)
+            assert row.share == pytest.approx(0.75, abs=1e-3)
+    assert sum(row.share is not None for row in rows) == 4
+
+
+def test_doses_hold_what_was_planted_at_each_strength() -> None:
+    """Half of every effect at half strength, to the nearest draw."""
+    rows = its_extensions().table("doses").rows
+
+    assert len(rows) == 8
+    for row in rows:
+        planted = float(planted_effect(row.model, row.domain)) * row.strength
+        assert row.effect.estimate == pytest.approx(planted, abs=1 / 16_384)
+        assert row.exact.estimate == row.effect.estimate
+
+
+def test_exact_choices_and_expected_accuracies_hold_the_planted_laws() -> None:
+    """The draws are one sample of laws whose means are the plan."""
+    choices = its_extensions().table("exact-choices").rows
+    expected = its_extensions().table("expected-accuracies").rows
+
+    assert (len(choices), len(expected)) == (4, 16)
+    for choice in choices:
+        planted = float(planted_effect(choice.model, choice.domain))
+        assert choice.exact_choice.estimate == pytest.approx(planted, abs=1e-8)
+        assert choice.sampled.estimate == planted
+    for row in expected:
+        families = extended().families[row.model, row.domain, Ring.R0, row.condition]
+        is_base = row.state is ModelState.BASE
+        law, counts = (
+            (families.base_probability, families.base) if is_base else (families.adapted_probability, families.adapted)
+        )
+        assert row.expected == pytest.approx(float(law.mean()), abs=1e-12)
+        assert row.sampled == int(counts.sum()) / 16_384
+
+
+def test_no_table_is_without_a_test_of_what_was_planted() -> None:
+    """A new table shows up here; those of identities hold no estimate."""
+    tested = {
+        *("2", "10", "11", "12", "13", "14", "15", "16", "17", "18"),
+        *("trajectories", "family-accuracies", "without-shapes", "rings", "doses", "exact-choices"),
+        "expected-accuracies",
+    }
+    identities = {"9", "19", "20", "21"}
+
+    assert {table.number or table.name for table in its_extensions().tables} == tested | identities
 
 
 def test_a_plan_beyond_certainty_is_refused() -> None:
