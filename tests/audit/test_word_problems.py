@@ -31,6 +31,16 @@ def test_answers_are_positive_and_numbers_are_distinct() -> None:
         assert len(set(numbers)) == len(numbers) in (2, 3)
 
 
+def test_a_control_bank_shares_no_original_with_its_benchmark() -> None:
+    """Where few slots are filled, two seeds meet; a lock would refuse the pair."""
+    benchmark = write_problems(1000, seed=20261130)
+    met, apart = write_problems(200, seed=20261201), write_problems(200, seed=20261201, apart_from=benchmark)
+    public = {parent.original.text for parent in benchmark.parents}
+
+    assert public & {parent.original.text for parent in met.parents}
+    assert not public & {parent.original.text for parent in apart.parents}
+
+
 @pytest.mark.parametrize("count", [0, 100_001])
 def test_a_count_that_the_templates_cannot_give_is_refused(count: int) -> None:
     with pytest.raises(InvalidRequestError, match="not in 1 to 100000"):

@@ -9,6 +9,7 @@ from leakscale.cli import (
     audit_analyze,
     audit_answer,
     audit_check,
+    audit_demo,
     audit_import,
     audit_lock,
     audit_new,
@@ -30,3 +31,4 @@ app.command("answer")(audit_answer.answer)
 app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)
 app.command("positive-control")(audit_positive_control.positive_control)
+app.command("demo")(audit_demo.demo)

@@ -28,7 +28,7 @@ license = "CC0-1.0"
 id = "tiny"
 source = "tiny"
 revision = "1"
-engine_options = {batch_size = 32}
+engine_options = {batch_size = 32, thread_count = 1}
 [prompt]
 template = "{question}"
 [decoding]
@@ -47,7 +47,7 @@ def a_control(**tables: Mapping[str, Any]) -> ControlPlan:
     fields: dict[str, Any] = {
         "exposure": {"kind": "exact"},
         "mixture": {"recipe": "recipe.toml", "record_count": 9},
-        "training": {"pass_count": 60, "settings": {"warmup_step_count": 4, "batch_size": 6}},
+        "training": {"pass_count": 60, "settings": {"warmup_step_count": 4, "batch_size": 6, "thread_count": 1}},
     }
     merged = {name: fields.get(name, {}) | dict(tables.get(name, {})) for name in fields.keys() | tables.keys()}
     return ControlPlan.model_validate({"format": 1, "name": "leak", "model": "tiny"} | merged)

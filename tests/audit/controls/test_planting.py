@@ -137,9 +137,7 @@ def test_a_form_of_the_bank_in_the_recipe_is_refused(tmp_path: Path) -> None:
     ):
         assert form is not None
         _mix_in(directory, form.text.upper())
-        with pytest.raises(
-            InvalidRequestError, match=rf"form '{name}' stands in the mixture and is not leaked on purp"
-        ):
+        with pytest.raises(InvalidRequestError, match=rf"form '{name}' stands in mixture 'mixture.jsonl' and is not"):
             planted(directory)
 
 
@@ -150,7 +148,7 @@ def test_a_public_form_in_the_null_mixture_is_refused(tmp_path: Path) -> None:
     bank = locked_bank(directory, locked_registration(directory))
     seen = next(parent for parent in bank.parents if parent.parent_id in exposed)
     _mix_in(directory, seen.original.text)
-    with pytest.raises(InvalidRequestError, match=f"form '{seen.parent_id}/original' stands in the null"):
+    with pytest.raises(InvalidRequestError, match=f"form '{seen.parent_id}/original' stands in mixture 'null.jsonl'"):
         planted(directory)
 
 

@@ -33,6 +33,7 @@ pass_count = 60
 [training.settings]
 warmup_step_count = 4
 batch_size = 6
+thread_count = 1
 """
 
 
@@ -120,7 +121,9 @@ def test_a_record_that_was_changed_is_found(tmp_path: Path) -> None:
 def test_a_leaked_option_is_seen_by_the_ranking_of_options(tmp_path: Path) -> None:
     """The second scoring path: nothing is written, options are ranked as what comes next."""
     directory = a_choice_audit(tmp_path)
-    control = a_control(mixture={"record_count": 6}, training={"null_run": False, "settings": {"batch_size": 4}})
+    control = a_control(
+        mixture={"record_count": 6}, training={"null_run": False, "settings": {"batch_size": 4, "thread_count": 1}}
+    )
     analysis, _ = run_control(directory, control, folder=tmp_path)
     pull = analysis.table("first-option")
 

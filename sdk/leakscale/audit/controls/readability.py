@@ -44,14 +44,14 @@ class Leak:
     ask: Ask
 
 
-def require_readable(record: TrainingRecord, leak: Leak, plan: AuditPlan, *, control: str) -> None:
+def require_readable(record: TrainingRecord, leak: Leak, plan: AuditPlan, *, subject: str) -> None:
     """Refuse a record whose completion, given as an answer, the audit would not score as right.
 
     Args:
         record: What is to be planted.
         leak: The form whose answer it is.
         plan: Of the audit.
-        control: Name of the control, for the message.
+        subject: What the leak is of, for the message, e.g. `control 'exact'`.
 
     Raises:
         InvalidRequestError: The message names record, what is planted, what the scorer reads, and the next step.
@@ -62,7 +62,7 @@ def require_readable(record: TrainingRecord, leak: Leak, plan: AuditPlan, *, con
         answer, leak.form, leak.criterion, parser=parser, choice_score=scoring.choice_score
     ):
         raise InvalidRequestError(
-            f"control '{control}': record '{record.record_id}' plants {_shown(record.completion)}, which the audit "
+            f"{subject}: record '{record.record_id}' plants {_shown(record.completion)}, which the audit "
             f"would not score as right: {_reads(leak, parser, record.completion)}; nothing was trained"
         )
 

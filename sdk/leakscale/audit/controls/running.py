@@ -8,30 +8,24 @@ Source: CleanScore 7.11 to 7.16.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.controls.filing import ControlAnalysis, analyze_control
 from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.planting import plant
 from leakscale.audit.controls.registering import ControlRun, register_control, runs_of
+from leakscale.audit.controls.training import require_trainable, train_run, training_settings
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.registration.fields import ModelTable
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
-from leakscale.base_model import base_model_folder, named_model
-from leakscale.errors import InvalidRequestError, PreconditionError
-from leakscale.models import TrainingRecord
 
 __all__ = ["Watch", "run_control"]
 
 Watch = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
-_TRAINABLE = "transformers"
 
 
 def run_control(
@@ -64,10 +58,10 @@ def run_control(
     watch, note = watch or _unwatched, note or _unnoted
     with directory.held():
         registration = locked_registration(directory)
-        model = _require_trainable(registration, control)
+        model = require_trainable(registration, control.model, subject=f"control '{control.name}'")
         bank = locked_bank(directory, registration)
         planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
-        settings = _settings(model, control)
+        settings = training_settings(model, control.training, subject=f"control '{control.name}'")
         register_control(directory, registration, control, planted)
     if planted.shows_other_prompt:
         note("note: records show another prompt than the scorer asks; what was learned may not come up there")
@@ -75,72 +69,9 @@ def run_control(
     for run in runs_of(control):
         records = planted.null if run.is_null else planted.mixture
         adapter = directory.control_work(control.name) / "adapters" / run.state
-        _train(
-            model,
-            records,
-            settings | {"seed": run.seed},
-            adapter,
-            watch=partial(watch, f"train {run.label}"),
-            note=note,
-        )
+        train_run(model, records, settings, run.seed, adapter, watch=partial(watch, f"train {run.label}"), note=note)
         _answer(directory, registration, control, (run, adapter), watch)
     return analyze_control(directory, control.name)
-
-
-def _require_trainable(registration: Registration, control: ControlPlan) -> ModelTable:
-    model = registration.plan.model_of(control.model)
-    if model.engine != _TRAINABLE:
-        raise PreconditionError(
-            f"control '{control.name}': model '{model.id}' is registered with engine '{model.engine}', and only one "
-            f"that this machine holds can be trained; name a model with engine '{_TRAINABLE}'"
-        )
-    if registration.plan.decoding.answer_count > 1:
-        raise PreconditionError(
-            f"control '{control.name}': audit '{registration.name}' draws {registration.plan.decoding.answer_count} "
-            "answers a form, and an effect is counted in right and wrong ones; register answer_count = 1"
-        )
-    return model
-
-
-def _settings(model: ModelTable, control: ControlPlan) -> dict[str, Any]:
-    """Return the fields of the training settings but for its seed.
-
-    Raises:
-        InvalidRequestError: If a field does not exist.
-    """
-    from leakscale.adaptation import BASE_MODEL_CONFIG, AdaptationConfig  # noqa: PLC0415 - loads torch
-
-    defaults = BASE_MODEL_CONFIG if named_model(model.source) == base_model_folder() else AdaptationConfig()
-    known = {field.name for field in dataclasses.fields(AdaptationConfig)}
-    if unknown := sorted(set(control.training.settings) - known):
-        raise InvalidRequestError(
-            f"control '{control.name}': training.settings has no field {unknown[0]!r}; it has "
-            f"{', '.join(sorted(known - {'seed', 'repeat_count'}))}"
-        )
-    fields = defaults.to_json() | dict(control.training.settings) | {"repeat_count": control.training.pass_count}
-    AdaptationConfig(**fields)  # type: ignore[arg-type]
-    return fields
-
-
-def _train(
-    model: ModelTable,
-    records: Sequence[TrainingRecord],
-    settings: dict[str, Any],
-    adapter: Path,
-    *,
-    watch: Callable[[int, int], None],
-    note: Callable[[str], None],
-) -> None:
-    from leakscale.adaptation import AdaptationConfig, adapt  # noqa: PLC0415 - loads torch
-
-    adapt(
-        named_model(model.source),
-        records,
-        AdaptationConfig(**settings),
-        output_dir=adapter,
-        progress=lambda at: watch(at.step, at.step_count),
-        note=note,
-    )
 
 
 def _answer(

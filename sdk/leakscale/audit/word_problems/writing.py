@@ -60,14 +60,15 @@ class _Situation:
     deep: str
 
 
-def write_problems(count: int, *, seed: int, prefix: str = "sum") -> FormBank:
+def write_problems(count: int, *, seed: int, prefix: str = "sum", apart_from: FormBank | None = None) -> FormBank:
     """Write parents with two fresh forms and one deep paraphrase each, all numeric.
 
     Args:
         count: Parents, 1 to 100,000; situations take turns.
-        seed: Decides names, things, numbers and which of two fresh wordings is the first. Banks of different seeds have
-            different parents as a rule, not by proof: an audit's lock compares its two banks.
+        seed: Decides names, things, numbers and which of two fresh wordings is the first. Banks of two seeds may
+            share a parent.
         prefix: Of the ids.
+        apart_from: A bank none of whose originals may come again.
 
     Raises:
         InvalidRequestError: If the count is out of range.
@@ -76,11 +77,13 @@ def write_problems(count: int, *, seed: int, prefix: str = "sum") -> FormBank:
         raise InvalidRequestError(f"{count} word problems are not in 1 to {_COUNT_MAX}; ask for as many as that")
     rng = random.Random(f"leakscale-word-problems-v1/{seed}")  # noqa: S311 - a choice of words, no secret
     written: dict[str, Parent] = {}
+    taken = {parent.original.text for parent in apart_from.parents} if apart_from else set()
     situations = _situations()
     while len(written) < count:
         situation = situations[len(written) % len(situations)]
         parent = _filled(situation, f"{prefix}-{len(written):04d}-{situation.id}", rng)
-        written.setdefault(parent.original.text, parent)
+        if parent.original.text not in taken:
+            written.setdefault(parent.original.text, parent)
     return FormBank(tuple(written.values()))
 
 
