@@ -10,6 +10,7 @@ import pytest
 
 HEAVY = ("torch", "transformers", "peft", "numpy", "scipy", "rich", "matplotlib", "jinja2", "pydantic")
 SERVER_ONLY = ("leakscale_server", "leakscale_sandbox", "docker", "sqlite_utils", "structlog", "cryptography")
+EXAMPLE = Path(__file__).parents[1] / "docs" / "example-report" / "study"
 EXTRAS = ("torch", "transformers", "peft", "safetensors", "accelerate", "jinja2", *SERVER_ONLY, "grpc_health")
 
 
@@ -100,6 +101,7 @@ def test_help_needs_no_extra(arguments: list[str]) -> None:
         (["server", "start"], "server"),
         (["certify", "--local", __file__], "server"),
         (["verify", "FOLDER", "--public-key", "00" * 32], "verify"),
+        (["report", str(EXAMPLE), "--output", "FOLDER"], "report"),
     ],
 )
 def test_a_verb_without_its_extra_names_it(tmp_path: Path, arguments: list[str], extra: str) -> None:
