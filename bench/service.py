@@ -1,9 +1,9 @@
 """Time the service: a large bank from upload to disclosure, many clients at once, and look-ups beside a bare echo.
 
-    python bench/service.py [--draws 1024] [--clients 256] [--backend bubblewrap] [--cache-dir DIR]
+    python bench/service.py [--whole-catalog] [--cases 65536] [--clients 256] [--backend bubblewrap] [--cache-dir DIR]
 
-1. Two banks of 64 families × 1,024 draws (65,536 cases each): upload and seal each, disclose both; the most memory that
-   either process of the server ever had.
+1. Banks of 65,536 cases each, of an edition of 64 families or of the whole catalog (2,048): upload and seal each,
+   disclose all; the most memory that either process of the server ever had.
 2. 256 clients with a connection each call at once, without a pause; no call may end UNKNOWN or INTERNAL.
 3. One client looks the families of an edition up one by one, and calls in turn a gRPC server that gets the same
    requests with the same headers and does nothing but return bytes of the same length: it looks at no token, reads no
@@ -32,7 +32,7 @@ import grpc
 
 from _served import Server, require, running, scorer_of
 from leakscale.client import Client
-from leakscale.models import Answer, Bank, Edition, EditionKind, Experiment, ExperimentPlan, Family, ShapeFile
+from leakscale.models import Answer, Bank, Edition, EditionKind, Experiment, ExperimentPlan, Family, Ring, ShapeFile
 from leakscale.resources import catalog_folder
 from leakscale.v1 import (
     edition_service_pb2,
@@ -58,19 +58,20 @@ UNLIMITED = ("--calls-per-second", "0", "--calls-at-once", "4096")
 """One principal stands for all clients here."""
 
 
-def a_frozen_edition(client: Client) -> tuple[Edition, tuple[Family, ...]]:
+def a_frozen_edition(client: Client, shapes: Sequence[Path]) -> tuple[Edition, tuple[Family, ...]]:
     draft = client.editions.create(
         "bench",
         kind=EditionKind.PRACTICE,
         families_per_cell=16,
         public_seed=b"p" * 32,
         practice_private_seed=b"s" * 32,
-        shapes=[ShapeFile(name, (catalog_folder() / name).read_text(encoding="utf-8")) for name in SHAPES],
+        shapes=[ShapeFile(path.name, path.read_text(encoding="utf-8")) for path in shapes],
     )
     outcomes = list(client.families.certify_edition(draft))
     require(all(outcome.is_certified for outcome in outcomes), "a family was rejected")
     edition = client.editions.freeze(draft.name)
-    return edition, client.editions.families(edition.name)
+    in_rings = [client.editions.families(edition.name, ring=ring) for ring in Ring]  # all that a server keeps in memory
+    return edition, in_rings[0]
 
 
 def answers_to(bank: Bank, families: tuple[Family, ...], draw_count: int) -> list[Answer]:
@@ -82,7 +83,8 @@ def answers_to(bank: Bank, families: tuple[Family, ...], draw_count: int) -> lis
     ]
 
 
-def time_banks(client: Client, edition: Edition, families: tuple[Family, ...], draw_count: int) -> Experiment:
+def time_banks(client: Client, edition: Edition, families: tuple[Family, ...], *, case_count: int) -> Experiment:
+    draw_count = case_count // max(Counter(family.domain for family in families).values())
     plan = ExperimentPlan("bench", edition.name, "any", draw_count=draw_count, resample_count=10_000)
     experiment = client.experiments.create(plan)
     for bank in experiment.banks:
@@ -229,7 +231,8 @@ def look_up(server: Server, families: tuple[Family, ...], edition: Edition) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=1024)
+    parser.add_argument("--whole-catalog", action="store_true", help="2,048 families in place of 64")
+    parser.add_argument("--cases", type=int, default=65_536, help="of each bank")
     parser.add_argument("--clients", type=int, default=256)
     parser.add_argument("--backend", choices=("docker", "bubblewrap"), default="bubblewrap")
     parser.add_argument("--cache-dir", type=Path, default=ServerConfig.default_cache_dir())
@@ -240,8 +243,10 @@ def main() -> None:
             running(data_dir, backend=options.backend, cache_dir=options.cache_dir, arguments=UNLIMITED) as server,
             Client(server.target, token=server.token) as client,
         ):
-            edition, families = a_frozen_edition(client)
-            experiment = time_banks(client, edition, families, options.draws)
+            shapes = SHAPES if not options.whole_catalog else ("sql/*.toml", "python/*.toml")
+            paths = sorted(path for pattern in shapes for path in catalog_folder().glob(pattern))
+            edition, families = a_frozen_edition(client, paths)
+            experiment = time_banks(client, edition, families, case_count=options.cases)
             say_memory(server)
             look_up(server, families, edition)
             crowd(server, edition, experiment, client_count=options.clients)

@@ -49,6 +49,20 @@ def test_the_server_loads_no_training_library() -> None:
     assert loaded_by("import leakscale_server.app").isdisjoint({"torch", "transformers", "peft"})
 
 
+def test_the_processes_of_a_server_load_no_tables_of_pandas() -> None:
+    """sqlite_utils would, wherever pandas is installed: 75 MiB of each process for nothing."""
+    assert loaded_by("import leakscale_server.app").isdisjoint({"pandas", "pyarrow", "numpy"})
+    assert loaded_by("import leakscale_server.scorer.child").isdisjoint({"pandas", "pyarrow"})
+
+
+def test_what_a_server_does_without_can_be_loaded_beside_it() -> None:
+    """A study has both in one process, in either order."""
+    code = "import leakscale_server.store.database, numpy, pandas; print(pandas.Series([1]).sum())"
+    reverse = "import numpy, pandas, leakscale_server.store.database; print(pandas.Series([1]).sum())"
+
+    assert python(code).stdout == python(reverse).stdout == "1\n"
+
+
 def test_the_command_line_loads_nothing_for_its_help() -> None:
     """`--help` is typed by people who wait for it."""
     assert loaded_by("import leakscale.cli.app").isdisjoint({*HEAVY, *SERVER_ONLY, "grpc"} - {"rich"})

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlite_utils import Database
+from leakscale_server.store.tables import Database
 
 __all__ = ["DamagedError", "InsertOnlyDatabase", "Row", "Table"]
 

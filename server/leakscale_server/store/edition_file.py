@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from sqlite_utils import Database
-
 from leakscale.commitments import public_bytes
 from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_file
 from leakscale.models import Family, Ring
+from leakscale_server.store.tables import Database
 
 __all__ = ["Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
 
