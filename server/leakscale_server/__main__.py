@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from leakscale_server.config import ConfigError, ServerConfig, TlsFiles
+from leakscale_server.config import METRICS_LISTEN, ConfigError, ServerConfig, TlsFiles
 from leakscale_server.edition_cli import edition_app
 from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_cli import sandbox_app
@@ -126,8 +126,15 @@ def run(
         typer.Option(metavar="HOST:PORT", help="The unary calls as JSON over HTTP; off loopback with TLS only."),
     ] = "",
     metrics_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Loopback port of a page for Prometheus; 0: a free one.")
+        int | None, typer.Option(min=0, max=65535, help="Port of a page for Prometheus; 0: a free one.")
     ] = None,
+    metrics_listen: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="IP address of that page, which takes no token: off loopback only where nobody else reaches it.",
+        ),
+    ] = METRICS_LISTEN,
     reflection: Annotated[
         bool, typer.Option("--reflection", help="Describe the services to tools such as grpcurl; needs a token.")
     ] = False,
@@ -151,6 +158,7 @@ def run(
         replica_of=replica_of,
         http_listen=http_listen,
         metrics_port=metrics_port,
+        metrics_listen=metrics_listen,
         reflection=reflection,
         call_limits=CallLimits(principal_calls_per_s=calls_per_second, principal_call_count_max=calls_at_once),
         tls=_tls_files(tls_certificate, tls_key, tls_client_ca),

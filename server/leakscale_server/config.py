@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import ipaddress
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,10 @@ from leakscale.addresses import is_local
 from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_pool.backends import BACKEND_NAMES
 
-__all__ = ["LANE_COUNT_MAX", "ConfigError", "ServerConfig", "TlsFiles"]
+__all__ = ["LANE_COUNT_MAX", "METRICS_LISTEN", "ConfigError", "ServerConfig", "TlsFiles"]
 
 LANE_COUNT_MAX: Final = 64
+METRICS_LISTEN: Final = "127.0.0.1"
 _OR_UNIX: Final = " or a UNIX socket (unix:PATH)"
 
 
@@ -63,7 +65,10 @@ class ServerConfig:
     http_listen: str = ""
     """`host:port` (port 0: a free one) of the unary calls as JSON over HTTP, under the same TLS; empty for none."""
     metrics_port: int | None = None
-    """Loopback port of the page with metrics, 0 for a free one; None: no page."""
+    """Port of the page with metrics, 0 for a free one; None: no page."""
+    metrics_listen: str = METRICS_LISTEN
+    """IP address of that page. It takes no token and speaks no TLS: another one than loopback is for a network that
+    nobody else reaches."""
     reflection: bool = False
     """Whether the server describes its services to who asks with a token."""
     replica_of: Path | None = None
@@ -97,6 +102,7 @@ class ServerConfig:
         self._check_address("--listen", self.listen)
         if self.http_listen:
             self._check_http()
+        self._check_metrics()
         if self.tls is not None and self.listen.startswith("unix"):
             raise ConfigError(f"--listen {self.listen}: a UNIX socket takes no TLS; leave --tls-certificate out")
 
@@ -106,6 +112,19 @@ class ServerConfig:
         self._check_address("--http-listen", self.http_listen)
         if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
             raise ConfigError(f"--http-listen {self.http_listen}: HTTP needs pip install 'leakscale[http]'")
+
+    def _check_metrics(self) -> None:
+        if self.metrics_port is None and self.metrics_listen != METRICS_LISTEN:
+            raise ConfigError(
+                f"--metrics-listen {self.metrics_listen}: no page is served there; pass --metrics-port too"
+            )
+        try:
+            ipaddress.ip_address(self.metrics_listen)
+        except ValueError as error:
+            # A name could come to mean an address that others reach.
+            raise ConfigError(
+                f"--metrics-listen {self.metrics_listen}: pass an IP address, such as {METRICS_LISTEN}"
+            ) from error
 
     def _check_address(self, option: str, listen: str) -> None:
         _check_port(option, listen)

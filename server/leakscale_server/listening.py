@@ -139,5 +139,5 @@ def observers_of(config: ServerConfig, executor: CallExecutor) -> Iterator[tuple
         yield [CallLog()], None
         return
     metrics = Metrics(calls_in_hand=lambda: executor.call_count)
-    with metrics.served(config.metrics_port) as port:
+    with metrics.served(config.metrics_port, listen=config.metrics_listen) as port:
         yield [CallLog(), metrics.count], port

@@ -1,8 +1,8 @@
-"""Counters and gauges in the format of Prometheus, on a loopback port.
+"""Counters and gauges in the format of Prometheus, on a port of their own.
 
 Labels are a method, a code and a reason, which the server chooses from fixed lists: none depends on whether an answer
 is right, on a project or on a principal, and no client can make a new one. Whoever reads the page needs no token, so it
-is served to this machine alone.
+is served to this machine alone unless somebody names another address.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, start_http_server
 
 from leakscale import __version__
-from leakscale_server.config import ConfigError
+from leakscale_server.config import METRICS_LISTEN, ConfigError
 from leakscale_server.services.observing import EndedCall
 
 __all__ = ["Metrics"]
@@ -55,16 +55,22 @@ class Metrics:
         return generate_latest(self._registry).decode()
 
     @contextmanager
-    def served(self, port: int) -> Iterator[int]:
-        """Serve the page on a loopback port (0: a free one) for as long as the block runs; yields the port.
+    def served(self, port: int, *, listen: str = METRICS_LISTEN) -> Iterator[int]:
+        """Serve the page for as long as the block runs; yields the port.
+
+        Args:
+            port: Where; 0: a free one.
+            listen: IP address, of this machine alone by default.
 
         Raises:
-            ConfigError: If the port is taken.
+            ConfigError: If the port is taken, or the address is none of this machine's.
         """
         try:
-            server, thread = start_http_server(port, addr="127.0.0.1", registry=self._registry)
+            server, thread = start_http_server(port, addr=listen, registry=self._registry)
         except OSError as error:
-            raise ConfigError(f"--metrics-port {port}: it is taken or cannot be bound; choose another") from error
+            raise ConfigError(
+                f"--metrics-port {port}: it is taken on {listen} or cannot be bound; choose another"
+            ) from error
         try:
             yield int(server.server_port)
         finally:

@@ -19,6 +19,6 @@ class RunningServer:
     notice: str
     """Why candidates do not run in Docker though that was not ruled out; empty when there is nothing to say."""
     metrics_port: int | None = None
-    """Loopback port of the page with metrics; None where there is none."""
+    """Port of the page with metrics; None where there is none."""
     http_target: str | None = None
     """Address of the same calls as JSON over HTTP; None where they are not served."""

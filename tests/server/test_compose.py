@@ -61,6 +61,8 @@ def test_the_servers_settings_are_ones_that_it_starts_with(options: dict[str, An
         http_listen=options["http_listen"],
         backend=options["backend"],
         tls=TlsFiles(options["tls_certificate"], options["tls_key"]),
+        metrics_port=options["metrics_port"],
+        metrics_listen=options["metrics_listen"],
     )
     config.check()
 
@@ -91,6 +93,20 @@ def test_the_ports_are_those_that_the_server_listens_on(service: dict[str, Any],
     assert {each.split(":")[1] for each in service["ports"]} == listened
     assert set(re.findall(r"^EXPOSE (.+)$", DOCKERFILE, re.MULTILINE)[0].split()) == listened
     assert service["healthcheck"]["test"][-1].rpartition(":")[2] == options["http_listen"].rpartition(":")[2]
+
+
+def test_metrics_are_reached_from_a_network_that_leads_nowhere(
+    compose: dict[str, Any], service: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """They take no token: a published port would tell the world how much is called, and how often it fails."""
+    port = str(options["metrics_port"])
+
+    assert options["metrics_listen"] == "0.0.0.0"
+    assert service["expose"] == [port]
+    assert not any(port in each for each in service["ports"])
+    assert compose["networks"] == {"metrics": {"internal": True}}
+    assert set(service["networks"]) == {"default", "metrics"}
+    assert set(compose["services"]) == {"server"}  # nobody else is on the default network
 
 
 def test_the_container_has_no_more_rights_than_a_jail_needs(service: dict[str, Any]) -> None:

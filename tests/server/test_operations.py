@@ -261,6 +261,20 @@ def test_metrics_are_served_to_this_machine_alone() -> None:
         page(port)
 
 
+def test_the_page_is_served_where_somebody_says_and_nowhere_else() -> None:
+    """A collector in another container reaches no loopback address; nobody else need reach this one."""
+    with Metrics(calls_in_hand=lambda: 0).served(0, listen="127.0.0.2") as port:
+        with urllib.request.urlopen(f"http://127.0.0.2:{port}/metrics", timeout=20) as answer:
+            assert answer.status == 200
+        with pytest.raises(OSError):
+            page(port)
+    with (
+        pytest.raises(ConfigError, match=r"--metrics-port 0: it is taken on 192\.0\.2\.1 or cannot be bound"),
+        Metrics(calls_in_hand=lambda: 0).served(0, listen="192.0.2.1"),
+    ):
+        pass
+
+
 def test_the_clients_pings_are_welcome() -> None:
     """A server with gRPC's own setting cuts a client off that pings in the middle of a long quiet call."""
     client, listener = dict(CHANNEL_OPTIONS), dict(LISTENER_OPTIONS)
