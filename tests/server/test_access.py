@@ -108,7 +108,7 @@ def test_a_message_that_is_too_large_is_the_senders_mistake(client: Client) -> N
         ({"lane_count": 3}, "--lanes 3"),
         ({"lane_count": 66}, "--lanes 66"),
         ({"backend": "chroot"}, "--backend chroot"),
-        ({"metrics_listen": "0.0.0.0"}, "--metrics-listen 0.0.0.0: no page is served; pass --metrics-port too"),
+        ({"metrics_listen": "0.0.0.0"}, "--metrics-listen 0.0.0.0: no page is served there; pass --metrics-port too"),
         ({"metrics_port": 0, "metrics_listen": "localhost"}, "--metrics-listen localhost: pass an IP address"),
     ],
 )

@@ -193,7 +193,7 @@ def test_watchers_see_the_scorer_go_and_come_back(tmp_path: Path) -> None:
     with running(tmp_path / "data") as server, grpc.insecure_channel(server.target) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         watches = [
-            stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=60)
+            stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=300)
             for name in (SCORER, "leakscale.v1.CertificationService", "")
         ]
         first = [next(watch).status for watch in watches]
