@@ -11,6 +11,7 @@ import typer
 
 from leakscale_server.config import METRICS_LISTEN, ConfigError, ServerConfig, TlsFiles
 from leakscale_server.edition_cli import edition_app
+from leakscale_server.experiment_cli import experiment_app
 from leakscale_server.limits import CallLimits
 from leakscale_server.sandbox_cli import sandbox_app
 from leakscale_server.sandbox_pool import BackendUnavailable, SandboxFault
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.add_typer(sandbox_app)
 app.add_typer(token_app)
 app.add_typer(edition_app)
+app.add_typer(experiment_app)
 
 
 _HANDED_ON: dict[str, Any] = {

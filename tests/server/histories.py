@@ -186,6 +186,9 @@ REQUESTS: Mapping[str, Callable[[Scene, int, int], Any]] = {
     "ExperimentService/GetExperiment": lambda _, first, __: experiment_service_pb2.GetExperimentRequest(
         name=EXPERIMENTS[first % 2]
     ),
+    "ExperimentService/WithdrawExperiment": lambda _, first, __: experiment_service_pb2.WithdrawExperimentRequest(
+        name=EXPERIMENTS[first % 2]
+    ),
     "ExperimentService/DiscloseExperiment": lambda _, first, __: experiment_service_pb2.DiscloseExperimentRequest(
         name=EXPERIMENTS[first % 2]
     ),

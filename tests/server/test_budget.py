@@ -286,10 +286,32 @@ def test_what_expires_is_free_again_and_can_no_longer_be_disclosed(tmp_path: Pat
 
     assert registered(experiments, [PARTY], 9) == 4
     assert {bank.phase for bank in experiments.get("north", "old-0").banks} == {BankPhase.EXPIRED}
-    with pytest.raises(Expired, match="expired on 2026-01-01 01:00 UTC"):
+    with pytest.raises(Expired, match="expired, or was withdrawn, on 2026-01-01 01:00 UTC"):
         experiments.charge("north", "old-0")
     with pytest.raises(Expired):
         experiments.seal("north", "old-0", "sql-base", request_id="late")
+
+
+def test_what_is_withdrawn_is_free_again_and_what_is_disclosed_is_not(tmp_path: Path) -> None:
+    """A mistyped registration, or a stranger's, must not lock an edition for a year."""
+    clock = Clock()
+    experiments = frozen(tmp_path, kind="private", shape_count=32, now=clock)
+    assert registered(experiments, [PARTY], 9) == 4
+    clock.now += timedelta(minutes=1)
+
+    name = numbered(0).experiment_id
+    withdrawn = experiments.withdraw(name, party=PARTY)
+
+    assert {bank.phase for bank in withdrawn.banks} == {BankPhase.EXPIRED}
+    assert experiments.withdraw(name, party=PARTY) == withdrawn
+    with pytest.raises(Expired, match="withdrawn"):
+        experiments.seal("north", name, "sql-base", request_id="late")
+    assert experiments.create(numbered(0), party=PARTY) == withdrawn
+    experiments.create(dataclasses.replace(PLAN, experiment_id="instead"), party=PARTY)
+    with pytest.raises(BudgetSpent):
+        experiments.create(dataclasses.replace(PLAN, experiment_id="one-more"), party=PARTY)
+    with pytest.raises(NotFound):
+        experiments.withdraw(name, party=Party("eve", "south"))
 
 
 def test_projects_do_not_see_each_others_experiments(tmp_path: Path) -> None:

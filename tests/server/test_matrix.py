@@ -88,6 +88,8 @@ ROWS = {
     "GrantService/TraceText": Row(lambda facts: {"edition": facts.edition, "text": "noise"}, OK),
     "ExperimentService/CreateExperiment": Row(lambda facts: facts.plan, OK),
     "ExperimentService/GetExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
+    # The world's is disclosed, so nothing can be taken back.
+    "ExperimentService/WithdrawExperiment": Row(lambda facts: {"name": facts.experiment}, TOO_EARLY),
     "ExperimentService/DiscloseExperiment": Row(lambda facts: {"name": facts.experiment}, OK),
     "ExperimentService/GetBudget": Row(lambda facts: {"edition": facts.edition}, OK),
     "BankService/GetBank": Row(lambda facts: {"name": facts.bank}, OK),
@@ -152,6 +154,7 @@ HIDDEN = {
         _mistyped,
     ),
     "ExperimentService/GetExperiment": _hidden("name", lambda facts: facts.experiment),
+    "ExperimentService/WithdrawExperiment": _hidden("name", lambda facts: facts.experiment),
     "ExperimentService/DiscloseExperiment": _hidden("name", lambda facts: facts.experiment),
     "ExperimentService/GetBudget": _hidden("edition", _draft),
     "BankService/ListChunks": Hidden(

@@ -87,6 +87,21 @@ def show(context: typer.Context, name: Name) -> None:
     shell.console.result(_to_dict(experiment), text=_text(experiment))
 
 
+@app.command("withdraw")
+def withdraw(
+    context: typer.Context,
+    name: Name,
+    is_meant: Annotated[bool, typer.Option("--yes", help="Its answers are lost; it cannot be taken up again.")] = False,
+) -> None:
+    """Give an experiment up that is not disclosed: what it set aside of budgets is free again."""
+    if not is_meant:
+        raise typer.BadParameter(f"{name}: its answers would never be scored; add --yes")
+    shell = shell_of(context)
+    with connected(shell) as client:
+        experiment = client.experiments.withdraw(full_name(name, "experiments"))
+    shell.console.result(_to_dict(experiment), text=f"{experiment.name} is withdrawn; what it set aside is free again")
+
+
 @app.command("disclose")
 def disclose(
     context: typer.Context,

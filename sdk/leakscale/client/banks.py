@@ -54,6 +54,11 @@ class Experiments:
         request = experiment_service_pb2.GetExperimentRequest(name=name)
         return to_experiment(self._transport.unary(self._stub.GetExperiment, request).experiment)
 
+    def withdraw(self, name: str) -> Experiment:
+        """Give an experiment up that is not disclosed: it expires, and what it set aside of budgets is free again."""
+        request = experiment_service_pb2.WithdrawExperimentRequest(name=name)
+        return to_experiment(self._transport.unary(self._stub.WithdrawExperiment, request).experiment)
+
     def disclose(self, name: str) -> Disclosure:
         """Return the numbers of an experiment whose banks are all sealed; asked again, the same bytes return."""
         request = experiment_service_pb2.DiscloseExperimentRequest(name=name)

@@ -58,6 +58,7 @@ METHODS: Final[Mapping[str, Mapping[str, Repeatable]]] = {
     "ExperimentService": {
         "CreateExperiment": Repeatable.BY_NAME,
         "GetExperiment": Repeatable.READ,
+        "WithdrawExperiment": Repeatable.BY_NAME,
         "DiscloseExperiment": Repeatable.BY_NAME,
         "GetBudget": Repeatable.READ,
     },

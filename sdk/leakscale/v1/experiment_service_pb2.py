@@ -27,7 +27,7 @@ from leakscale.v1 import enums_pb2 as leakscale_dot_v1_dot_enums__pb2
 from leakscale.v1 import resources_pb2 as leakscale_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%leakscale/v1/experiment_service.proto\x12\x0cleakscale.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x18leakscale/v1/enums.proto\x1a\x1cleakscale/v1/resources.proto\"\xdf\x02\n\x17\x43reateExperimentRequest\x12\x15\n\rexperiment_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x02 \x01(\t\x12\x13\n\x0bmodel_label\x18\x03 \x01(\t\x12\x12\n\ndraw_count\x18\x04 \x01(\x05\x12\x11\n\tbank_seed\x18\x05 \x01(\x03\x12\x16\n\x0eresample_count\x18\x06 \x01(\x05\x12\x16\n\x0e\x62ootstrap_seed\x18\x07 \x01(\x03\x12!\n\x05rings\x18\x08 \x03(\x0e\x32\x12.leakscale.v1.Ring\x12%\n\x07\x63ohorts\x18\t \x03(\x0b\x32\x14.leakscale.v1.Cohort\x12\x1b\n\x13\x63ohort_families_min\x18\n \x01(\x05\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1c\n\x14is_self_administered\x18\x0c \x01(\x08\"H\n\x18\x43reateExperimentResponse\x12,\n\nexperiment\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Experiment\"$\n\x14GetExperimentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"E\n\x15GetExperimentResponse\x12,\n\nexperiment\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Experiment\")\n\x19\x44iscloseExperimentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"J\n\x1a\x44iscloseExperimentResponse\x12,\n\ndisclosure\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Disclosure\"#\n\x10GetBudgetRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\"R\n\x11GetBudgetResponse\x12\'\n\x05\x61toms\x18\x01 \x03(\x0b\x32\x18.leakscale.v1.AtomBudget\x12\x14\n\x0cis_unlimited\x18\x02 \x01(\x08\x32\x87\x03\n\x11\x45xperimentService\x12\x61\n\x10\x43reateExperiment\x12%.leakscale.v1.CreateExperimentRequest\x1a&.leakscale.v1.CreateExperimentResponse\x12X\n\rGetExperiment\x12\".leakscale.v1.GetExperimentRequest\x1a#.leakscale.v1.GetExperimentResponse\x12g\n\x12\x44iscloseExperiment\x12\'.leakscale.v1.DiscloseExperimentRequest\x1a(.leakscale.v1.DiscloseExperimentResponse\x12L\n\tGetBudget\x12\x1e.leakscale.v1.GetBudgetRequest\x1a\x1f.leakscale.v1.GetBudgetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%leakscale/v1/experiment_service.proto\x12\x0cleakscale.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x18leakscale/v1/enums.proto\x1a\x1cleakscale/v1/resources.proto\"\xdf\x02\n\x17\x43reateExperimentRequest\x12\x15\n\rexperiment_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x02 \x01(\t\x12\x13\n\x0bmodel_label\x18\x03 \x01(\t\x12\x12\n\ndraw_count\x18\x04 \x01(\x05\x12\x11\n\tbank_seed\x18\x05 \x01(\x03\x12\x16\n\x0eresample_count\x18\x06 \x01(\x05\x12\x16\n\x0e\x62ootstrap_seed\x18\x07 \x01(\x03\x12!\n\x05rings\x18\x08 \x03(\x0e\x32\x12.leakscale.v1.Ring\x12%\n\x07\x63ohorts\x18\t \x03(\x0b\x32\x14.leakscale.v1.Cohort\x12\x1b\n\x13\x63ohort_families_min\x18\n \x01(\x05\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1c\n\x14is_self_administered\x18\x0c \x01(\x08\"H\n\x18\x43reateExperimentResponse\x12,\n\nexperiment\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Experiment\"$\n\x14GetExperimentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"E\n\x15GetExperimentResponse\x12,\n\nexperiment\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Experiment\")\n\x19WithdrawExperimentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"J\n\x1aWithdrawExperimentResponse\x12,\n\nexperiment\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Experiment\")\n\x19\x44iscloseExperimentRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"J\n\x1a\x44iscloseExperimentResponse\x12,\n\ndisclosure\x18\x01 \x01(\x0b\x32\x18.leakscale.v1.Disclosure\"#\n\x10GetBudgetRequest\x12\x0f\n\x07\x65\x64ition\x18\x01 \x01(\t\"R\n\x11GetBudgetResponse\x12\'\n\x05\x61toms\x18\x01 \x03(\x0b\x32\x18.leakscale.v1.AtomBudget\x12\x14\n\x0cis_unlimited\x18\x02 \x01(\x08\x32\xf0\x03\n\x11\x45xperimentService\x12\x61\n\x10\x43reateExperiment\x12%.leakscale.v1.CreateExperimentRequest\x1a&.leakscale.v1.CreateExperimentResponse\x12X\n\rGetExperiment\x12\".leakscale.v1.GetExperimentRequest\x1a#.leakscale.v1.GetExperimentResponse\x12g\n\x12WithdrawExperiment\x12\'.leakscale.v1.WithdrawExperimentRequest\x1a(.leakscale.v1.WithdrawExperimentResponse\x12g\n\x12\x44iscloseExperiment\x12\'.leakscale.v1.DiscloseExperimentRequest\x1a(.leakscale.v1.DiscloseExperimentResponse\x12L\n\tGetBudget\x12\x1e.leakscale.v1.GetBudgetRequest\x1a\x1f.leakscale.v1.GetBudgetResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,14 +42,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETEXPERIMENTREQUEST']._serialized_end=607
   _globals['_GETEXPERIMENTRESPONSE']._serialized_start=609
   _globals['_GETEXPERIMENTRESPONSE']._serialized_end=678
-  _globals['_DISCLOSEEXPERIMENTREQUEST']._serialized_start=680
-  _globals['_DISCLOSEEXPERIMENTREQUEST']._serialized_end=721
-  _globals['_DISCLOSEEXPERIMENTRESPONSE']._serialized_start=723
-  _globals['_DISCLOSEEXPERIMENTRESPONSE']._serialized_end=797
-  _globals['_GETBUDGETREQUEST']._serialized_start=799
-  _globals['_GETBUDGETREQUEST']._serialized_end=834
-  _globals['_GETBUDGETRESPONSE']._serialized_start=836
-  _globals['_GETBUDGETRESPONSE']._serialized_end=918
-  _globals['_EXPERIMENTSERVICE']._serialized_start=921
-  _globals['_EXPERIMENTSERVICE']._serialized_end=1312
+  _globals['_WITHDRAWEXPERIMENTREQUEST']._serialized_start=680
+  _globals['_WITHDRAWEXPERIMENTREQUEST']._serialized_end=721
+  _globals['_WITHDRAWEXPERIMENTRESPONSE']._serialized_start=723
+  _globals['_WITHDRAWEXPERIMENTRESPONSE']._serialized_end=797
+  _globals['_DISCLOSEEXPERIMENTREQUEST']._serialized_start=799
+  _globals['_DISCLOSEEXPERIMENTREQUEST']._serialized_end=840
+  _globals['_DISCLOSEEXPERIMENTRESPONSE']._serialized_start=842
+  _globals['_DISCLOSEEXPERIMENTRESPONSE']._serialized_end=916
+  _globals['_GETBUDGETREQUEST']._serialized_start=918
+  _globals['_GETBUDGETREQUEST']._serialized_end=953
+  _globals['_GETBUDGETRESPONSE']._serialized_start=955
+  _globals['_GETBUDGETRESPONSE']._serialized_end=1037
+  _globals['_EXPERIMENTSERVICE']._serialized_start=1040
+  _globals['_EXPERIMENTSERVICE']._serialized_end=1536
 # @@protoc_insertion_point(module_scope)

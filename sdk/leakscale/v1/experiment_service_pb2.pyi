@@ -57,6 +57,18 @@ class GetExperimentResponse(_message.Message):
     experiment: _resources_pb2.Experiment
     def __init__(self, experiment: _Optional[_Union[_resources_pb2.Experiment, _Mapping]] = ...) -> None: ...
 
+class WithdrawExperimentRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class WithdrawExperimentResponse(_message.Message):
+    __slots__ = ("experiment",)
+    EXPERIMENT_FIELD_NUMBER: _ClassVar[int]
+    experiment: _resources_pb2.Experiment
+    def __init__(self, experiment: _Optional[_Union[_resources_pb2.Experiment, _Mapping]] = ...) -> None: ...
+
 class DiscloseExperimentRequest(_message.Message):
     __slots__ = ("name",)
     NAME_FIELD_NUMBER: _ClassVar[int]

@@ -45,6 +45,11 @@ class ExperimentServiceStub:
                 request_serializer=leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentRequest.SerializeToString,
                 response_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentResponse.FromString,
                 _registered_method=True)
+        self.WithdrawExperiment = channel.unary_unary(
+                '/leakscale.v1.ExperimentService/WithdrawExperiment',
+                request_serializer=leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentRequest.SerializeToString,
+                response_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentResponse.FromString,
+                _registered_method=True)
         self.DiscloseExperiment = channel.unary_unary(
                 '/leakscale.v1.ExperimentService/DiscloseExperiment',
                 request_serializer=leakscale_dot_v1_dot_experiment__service__pb2.DiscloseExperimentRequest.SerializeToString,
@@ -70,6 +75,13 @@ class ExperimentServiceServicer:
 
     def GetExperiment(self, request, context):
         """Return one experiment with its banks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WithdrawExperiment(self, request, context):
+        """Give an experiment up that is not disclosed: it expires now, and what it set aside is free. Again, it stays so.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -101,6 +113,11 @@ def add_ExperimentServiceServicer_to_server(servicer, server):
                     servicer.GetExperiment,
                     request_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentRequest.FromString,
                     response_serializer=leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentResponse.SerializeToString,
+            ),
+            'WithdrawExperiment': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawExperiment,
+                    request_deserializer=leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentRequest.FromString,
+                    response_serializer=leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentResponse.SerializeToString,
             ),
             'DiscloseExperiment': grpc.unary_unary_rpc_method_handler(
                     servicer.DiscloseExperiment,
@@ -168,6 +185,33 @@ class ExperimentService:
             '/leakscale.v1.ExperimentService/GetExperiment',
             leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentRequest.SerializeToString,
             leakscale_dot_v1_dot_experiment__service__pb2.GetExperimentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawExperiment(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/leakscale.v1.ExperimentService/WithdrawExperiment',
+            leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentRequest.SerializeToString,
+            leakscale_dot_v1_dot_experiment__service__pb2.WithdrawExperimentResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,7 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
     "ExperimentService": {
         "CreateExperiment": Scope.EXPERIMENTS_WRITE,
         "GetExperiment": Scope.EXPERIMENTS_READ,
+        "WithdrawExperiment": Scope.EXPERIMENTS_WRITE,
         "DiscloseExperiment": Scope.DISCLOSURES_READ,
         "GetBudget": Scope.EXPERIMENTS_READ,
     },

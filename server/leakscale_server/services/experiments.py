@@ -45,6 +45,14 @@ class ExperimentService(experiment_service_pb2_grpc.ExperimentServiceServicer):
         experiment = self._experiments.get(call.caller.project, experiment_id)
         return experiment_service_pb2.GetExperimentResponse(experiment=codec.encode_experiment(experiment))
 
+    def WithdrawExperiment(  # noqa: N802
+        self, request: experiment_service_pb2.WithdrawExperimentRequest, call: Call
+    ) -> experiment_service_pb2.WithdrawExperimentResponse:
+        """Give an experiment up."""
+        (experiment_id,) = parse(request.name, "experiments")
+        experiment = self._experiments.withdraw(experiment_id, party=_party(call))
+        return experiment_service_pb2.WithdrawExperimentResponse(experiment=codec.encode_experiment(experiment))
+
     def DiscloseExperiment(  # noqa: N802
         self, request: experiment_service_pb2.DiscloseExperimentRequest, call: Call
     ) -> experiment_service_pb2.DiscloseExperimentResponse:

@@ -160,6 +160,11 @@ _TABLES: Final = (
         ("project", "experiment_id"),
     ),
     Table(
+        "withdrawals",
+        {"project": str, "experiment_id": str, "principal": str, "withdraw_time": str},
+        ("project", "experiment_id"),
+    ),
+    Table(
         "disclosures",
         {"project": str, "experiment_id": str, "ledger_index": int, "disclose_time": str},
         ("project", "experiment_id"),

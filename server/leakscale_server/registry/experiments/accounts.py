@@ -1,7 +1,7 @@
 """What experiments set aside and spend: every registration is charged to its principal, its project and its edition.
 
 A registration sets its releases aside, so that nobody answers a bank whose numbers could never leave; they are spent
-when the experiment is disclosed, and free again when it expires before. Nothing here depends on an answer or a truth.
+when the experiment is disclosed, and free again when it expires or is withdrawn before. Nothing here depends on an answer or a truth.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from leakscale_server.registry.editions import Edition
 from leakscale_server.registry.experiments.permits import has_small_cohort_permit
 from leakscale_server.registry.experiments.plans import ExperimentPlan, atoms_of_edition
 from leakscale_server.registry.experiments.times import time_text
+from leakscale_server.registry.experiments.withdrawals import END_TIME
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 
 __all__ = ["Accounts", "AtomBudget", "Party"]
@@ -116,7 +117,7 @@ class Accounts:
 
 
 _COUNTS = (
-    "(expire_time > ? OR EXISTS (SELECT 1 FROM charges WHERE charges.project = experiments.project "
+    f"({END_TIME} > ? OR EXISTS (SELECT 1 FROM charges WHERE charges.project = experiments.project "
     "AND charges.experiment_id = experiments.experiment_id))"
 )
 """Whether an experiment counts: it is being disclosed or was, or may still be."""

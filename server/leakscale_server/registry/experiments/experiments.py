@@ -37,6 +37,7 @@ from leakscale_server.registry.experiments.chunks import (
 from leakscale_server.registry.experiments.plans import ExperimentPlan, check_cohorts, check_plan, is_open
 from leakscale_server.registry.experiments.releases import Released, Releases, Statement
 from leakscale_server.registry.experiments.times import time_text
+from leakscale_server.registry.experiments.withdrawals import END_TIME, withdraw
 from leakscale_server.registry.parties import require_apart_to_submit
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
@@ -150,6 +151,23 @@ class ExperimentRegistry:
         )
         times = (datetime.fromisoformat(row[name]) for name in ("create_time", "expire_time"))
         return Experiment(project, plan, banks, *times)
+
+    def withdraw(self, experiment_id: str, *, party: Party) -> Experiment:
+        """Give an experiment up: it expires, and what it set aside is free again. Once more, it stays so.
+
+        Raises:
+            NotFound: If the project has none of that id.
+            AlreadyDone: If its numbers left, or are about to.
+        """
+        withdraw(
+            self._registry,
+            self._ledger,
+            project=party.project,
+            experiment_id=experiment_id,
+            principal=party.principal,
+            now=self._now(),
+        )
+        return self.get(party.project, experiment_id)
 
     def get_bank(self, project: str, experiment_id: str, bank_id: str) -> Bank:
         """Return a bank.
@@ -367,8 +385,9 @@ class ExperimentRegistry:
     def _require_time(self, experiment: Experiment) -> None:
         if self._now() >= experiment.expire_time:
             raise Expired(
-                f"experiment {experiment.plan.experiment_id!r} expired on {experiment.expire_time:%Y-%m-%d %H:%M} UTC; "
-                "register a new one, what this one set aside is free again",
+                f"experiment {experiment.plan.experiment_id!r} expired, or was withdrawn, on "
+                f"{experiment.expire_time:%Y-%m-%d %H:%M} UTC; register a new one, what this one set "
+                "aside is free again",
                 subject=experiment.name,
             )
 
@@ -381,7 +400,10 @@ class ExperimentRegistry:
         return {family.family_id: place for place, family in enumerate(families)}
 
     def _row(self, project: str, experiment_id: str) -> Row | None:
-        query = "SELECT * FROM experiments WHERE project = ? AND experiment_id = ?"
+        query = (
+            f"SELECT plan, create_time, {END_TIME} AS expire_time FROM experiments "  # noqa: S608 - words are ours
+            "WHERE project = ? AND experiment_id = ?"
+        )
         return self._registry.row(query, (project, experiment_id))
 
     def _seal_row(self, key: BankKey) -> Row | None:
