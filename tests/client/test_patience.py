@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -216,7 +217,7 @@ def test_a_stream_that_hangs_ends_by_its_deadline() -> None:
             release.set()
 
 
-def test_a_stream_that_has_begun_is_not_repeated() -> None:
+def test_a_stream_that_has_begun_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     """What came already would come twice."""
     key, grant = HolderKey(), "editions/e/grants/g"
 
@@ -226,6 +227,7 @@ def test_a_stream_that_has_begun_is_not_repeated() -> None:
         raise RuntimeError("broken off")
 
     with a_server("GrantService/RedeemGrant", lambda *_: None, answers) as (client, heard):
+        monkeypatch.setattr(client.grants, "get", lambda _: SimpleNamespace(holder_key=key.public))
         with pytest.raises(ServerError, match="broken off"):
             list(client.grants.redeem(grant, key=key, request_id="r"))
         assert len(heard) == 1

@@ -27,7 +27,7 @@ METHODS = {
     "editions": {"create", "get", "list", "freeze", "families", "family", "download", "retire", "openings"},
     "families": {"certify", "certify_edition"},
     "grants": {"request", "approve", "get", "list", "redeem", "expose", "trace"},
-    "experiments": {"create", "get", "disclose", "budget"},
+    "experiments": {"create", "get", "withdraw", "disclose", "budget"},
     "banks": {"get", "chunks", "submit", "seal"},
 }
 

@@ -17,7 +17,7 @@ from leakscale.resources import catalog_folder
 from leakscale_server.__main__ import app
 from leakscale_server.core.disclosure.atoms import Cohort
 from leakscale_server.core.disclosure.budget import Account
-from leakscale_server.errors import BudgetSpent, CohortTooSmall, Expired, InvalidRequest
+from leakscale_server.errors import BudgetSpent, CohortTooSmall, Expired, InvalidRequest, NotFound
 from leakscale_server.registry.editions import EditionDraft, EditionRegistry
 from leakscale_server.registry.experiments import ExperimentPlan, ExperimentRegistry, Party
 from leakscale_server.registry.experiments.permits import permit_small_cohorts

@@ -200,7 +200,7 @@ def test_two_correct_candidates_are_a_negative_result(shell: Shell, tmp_path: Pa
         (["experiment", "show", "nowhere"], 2, "does not exist"),
         (["experiment", "create", "x", "--edition", "nowhere", "--model-label", "m"], 2, "does not exist"),
         ([*CREATE, "--draws", "0"], 2, "draw_count"),
-        ([*CREATE, "--bootstrap-seed", "-1"], 2, "bootstrap_seed"),
+        ([*CREATE, "--bootstrap-seed", "-1"], 2, "--bootstrap-seed"),
         (["bank", "show", "sql-base"], 2, "experiments/{experiment}/banks/{bank}"),
         (["bank", "show", "experiments/world/banks/none"], 2, "has no bank"),
     ],
@@ -223,7 +223,7 @@ def test_what_cannot_be_done_is_one_line_with_its_exit_code(
         ["bank", "show", "experiments/world/banks/sql-base"],
     ],
 )
-@pytest.mark.parametrize(("token", "words"), [("", "carries no token"), ("lsk_wrong", "is not this server's")])
+@pytest.mark.parametrize(("token", "words"), [("", "carries no token"), ("lsk_wrong", "carries no token that")])
 def test_a_wrong_token_is_refused_in_words(
     server: RunningServer, capsys: pytest.CaptureFixture[str], verb: list[str], token: str, words: str
 ) -> None:

@@ -1,7 +1,8 @@
 """What experiments set aside and spend: every registration is charged to its principal, its project and its edition.
 
 A registration sets its releases aside, so that nobody answers a bank whose numbers could never leave; they are spent
-when the experiment is disclosed, and free again when it expires or is withdrawn before. Nothing here depends on an answer or a truth.
+when the experiment is disclosed, and free again when it expires or is withdrawn before. Nothing here depends on an
+answer or a truth.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class Accounts:
 
 
 _COUNTS = (
-    f"({END_TIME} > ? OR EXISTS (SELECT 1 FROM charges WHERE charges.project = experiments.project "
+    f"({END_TIME} > ? OR EXISTS (SELECT 1 FROM charges WHERE charges.project = experiments.project "  # noqa: S608 - ours
     "AND charges.experiment_id = experiments.experiment_id))"
 )
 """Whether an experiment counts: it is being disclosed or was, or may still be."""
