@@ -17,12 +17,14 @@ import pytest
 from leakscale.models import Answer, Condition
 from leakscale.stats import Outcomes, difference_in_differences
 from leakscale_server.attack.command import table_lines
+from leakscale_server.attack.few_families import CHANGES, few_families, fitting_truths
 from leakscale_server.attack.grants import truths_in
 from leakscale_server.attack.intervals import Padding, SpreadReader, ends_of
 from leakscale_server.attack.material import Material, build_material
-from leakscale_server.attack.probes import BareOracle, Disclosed
+from leakscale_server.attack.probes import BareOracle, Beside, Disclosed, Probe, ServerOracle
 from leakscale_server.attack.receipts import digests, idempotency, odd_ones_out
-from leakscale_server.attack.suite import ATTACKS, Attack, Kind, Outcome, Target
+from leakscale_server.attack.runners import Target
+from leakscale_server.attack.suite import ATTACKS, Attack, Kind, Outcome
 from leakscale_server.attack.victim import Arena, Client, Victim
 from leakscale_server.attack.weights import (
     DRAW_COUNT,
@@ -131,6 +133,36 @@ def test_disclosed_totals_are_those_of_the_truth(victim: Victim, target: Target)
     totals = client.disclose(experiment)["totals"]
 
     assert [each["correct_count"] for each in totals] == [512, 512, 0, 0]
+
+
+def test_intervals_of_a_few_families_are_looked_up_among_those_that_may_be(victim: Victim, target: Target) -> None:
+    """What the attacker computes beforehand is what the server tells, or nothing would be found."""
+    oracle = RecordingOracle(
+        [victim.client(Role.AUDITOR)], condition=Condition.C0, targets=target.ids, draw_count=DRAW_COUNT
+    )
+    known = {each.family_id: each.association.truth for each in target.arena.material.targets(Condition.C2)}
+
+    few_families(oracle, family_count=512, release_count=4, known=known, seed=5)
+
+    for base, adapted, body in oracle.told:
+        few = np.flatnonzero((base != adapted).any(axis=1))
+        rows = [tuple(row) for row in (adapted - base)[few].tolist()]
+        truths = tuple(int(target.truths[few[rows.index(changes)]]) for changes in CHANGES)
+        fitting = fitting_truths(body, family_count=512)
+        assert truths in fitting
+        assert len(fitting) < 32
+    assert len(oracle.told) == 2
+
+
+class RecordingOracle(ServerOracle):
+    """Keeps what was asked and told."""
+
+    told: list[tuple[Probe, Probe, Disclosed]]
+
+    def disclosed(self, base: Probe, adapted: Probe, *, beside: Beside | None = None) -> Disclosed:
+        body = super().disclosed(base, adapted, beside=beside)
+        self.told = [*getattr(self, "told", []), (base, adapted, body)]
+        return body
 
 
 @pytest.mark.parametrize("code", [WITH_MALFORMED, WELL_FORMED], ids=["malformed", "well-formed"])

@@ -31,7 +31,7 @@ from leakscale_server.attack.probes import (
 from leakscale_server.attack.weights import DRAW_COUNT
 from leakscale_server.core.disclosure.grids import OFFSETS
 
-__all__ = ["Ends", "Padding", "SpreadReader", "ends_of", "spread_reading"]
+__all__ = ["RESAMPLE_COUNT", "Ends", "Padding", "SpreadReader", "ends_of", "spread_reading"]
 
 RESAMPLE_COUNT: Final = 10_000
 _HALVES: Final = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]])

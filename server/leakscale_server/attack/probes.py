@@ -20,6 +20,7 @@ from leakscale_server.attack.victim import Client
 
 __all__ = [
     "BareOracle",
+    "Beside",
     "Disclosed",
     "Guesses",
     "Oracle",
