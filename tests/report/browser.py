@@ -184,6 +184,8 @@ class Browser:
         self._wait_for("Page.loadEventFired")
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         picture = self.ask("Page.captureScreenshot", captureBeyondViewport=True, format="png")["data"]
+        # What is folded away is looked at too.
+        self.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         seen = {name: self.evaluate(question) for name, question in _QUESTIONS.items()}
         complaints, requests = self._heard(address)
         return Look(

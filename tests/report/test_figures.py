@@ -98,7 +98,7 @@ def test_a_study_of_released_totals_has_every_figure_or_the_reason_why_not() -> 
         assert bool(figures[name].panels) == (name in shown)
     assert figures["shapes-sql"].table.withheld is not None
     assert "no results by family here" in figures["shapes-sql"].table.withheld
-    assert (figures["shapes-sql"].absence, figures["doses"].absence) == ("Withheld", "Not in this study")
+    assert (figures["shapes-sql"].absence, figures["doses"].absence) == ("Not here yet", "Not in this study")
 
 
 def test_means_and_contrasts_need_more_than_one_cell() -> None:
@@ -140,8 +140,9 @@ def test_results_by_family_fill_every_figure() -> None:
 
 def test_a_policy_that_withholds_families_withholds_their_figures_and_says_so() -> None:
     """The picture of a withheld table would be the table."""
-    figures = the_figures(an_analysis(edition_kind="private"))
-    page = render_report(findings_of(a_disclosure(), a_provenance(), analysis=an_analysis(edition_kind="private")))
+    private = replace(a_disclosure(), edition_kind="private")
+    findings = findings_of(private, a_provenance(), analysis=an_analysis(edition_kind="private"))
+    figures, page = study_figures(findings), render_report(findings)
 
     for name in ("families", "shapes-sql", "shapes-python"):
         assert figures[name].panels == ()

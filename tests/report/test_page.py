@@ -236,5 +236,6 @@ def test_a_page_is_walked_through_by_keyboard_and_prints_dark_on_white(tmp_path:
     assert (first[:15], left, ring) == ('<a class="skip"', 0, "solid")
     assert ["summary" in stop for stop in stops] == [False, False, True, False, False, False]
     assert [stop[:9] for stop in stops[:2]] == ['<a href="', '<a href="']
-    assert 'download="budget.csv"' in stops[3]
+    assert 'class="scroll" tabindex="0" role="region"' in stops[3]
+    assert 'download="budget.csv"' in stops[4]
     assert (printed, skipped) == ("rgb(255, 255, 255)", "none")

@@ -85,6 +85,15 @@ def test_a_summary_says_what_a_program_needs(summary: dict[str, Any]) -> None:
     assert all(0 <= share <= 1 for share in summary["accuracies"].values())
 
 
+def test_the_report_says_what_was_verified_and_how_to_see_more(finished: Path) -> None:
+    """It is written last: whoever opens it sees the evidence that lies beside it."""
+    page = (finished / "report.html").read_text(encoding="utf-8")
+
+    assert "<b>9 of 9</b><span>steps of the evidence hold</span>" in page
+    assert "<b>Not here yet.</b>" in page
+    assert "<code>leakscale study open STUDY</code>" in page
+
+
 def test_certificates_are_one_a_line_in_the_order_of_families(finished: Path) -> None:
     """The file can be compared with another run's by any tool."""
     lines = [json.loads(line) for line in (finished / "certificates.jsonl").read_text().splitlines()]

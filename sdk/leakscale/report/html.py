@@ -11,7 +11,7 @@ from typing import Any, Final
 from leakscale.errors import InvalidRequestError
 from leakscale.evidence.steps import Status
 from leakscale.models import ModelState
-from leakscale.report.figures import study_figures
+from leakscale.report.figures import absence_word, study_figures
 from leakscale.report.findings import Findings
 from leakscale.report.page import render_page, typographic, write_page
 from leakscale.report.transfer import transfer_rows
@@ -86,6 +86,7 @@ def render_report(findings: Findings) -> str:
         figures=study_figures(findings),
         transfers=transfer_rows(disclosure),
         tables=findings.analysis.tables,
+        absence=absence_word(findings),
         steps=findings.steps,
         holding=sum(step.status is Status.HOLDS for step in findings.steps or ()),
         failing=[step.name for step in findings.steps or () if step.status is Status.FAILS],

@@ -26,10 +26,15 @@ from leakscale.report.page import PageFigure, Panel
 from leakscale.report.view import blocks, domain_name
 from leakscale.tables import Table
 
-__all__ = ["study_figures"]
+__all__ = ["absence_word", "study_figures"]
 
 _ABSENT: Final = "Not in this study"
 """What stands before the reason where nothing is withheld but nothing was measured either."""
+
+
+def absence_word(findings: Findings) -> str:
+    """Return what stands before the reason where a table that tells families apart is not shown."""
+    return "Withheld" if findings.disclosure.edition_kind == "private" else "Not here yet"
 
 
 def study_figures(findings: Findings) -> dict[str, PageFigure]:
@@ -105,6 +110,7 @@ class _Figures:
             "Exposure that acts on some families much and on others not at all shows as two heaps.",
             analysis.table(heads.FAMILY_ACCURACIES.name),
             family_panels,
+            absence=absence_word(self._findings),
         )
         names = {table.name for table in analysis.tables}
         for domain, head in heads.SHAPES.items():
@@ -116,6 +122,7 @@ class _Figures:
                     "values are descriptive; their intervals and warnings are in the table.",
                     analysis.table(head.name),
                     shape_panels,
+                    absence=absence_word(self._findings),
                 )
 
     def _beyond(self) -> Iterator[PageFigure]:
