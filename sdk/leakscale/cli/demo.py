@@ -46,7 +46,6 @@ def demo(
     from leakscale.report import render_summary_table, summary_text  # noqa: PLC0415 - keeps --help quick
     from leakscale.resources import catalog_folder, studies_folder  # noqa: PLC0415
     from leakscale.study.config import StudyShapes, load_study  # noqa: PLC0415
-    from leakscale.study.layout import open_directory  # noqa: PLC0415
 
     console = shell_of(context).console
     path = study_file or studies_folder() / "demo.toml"
@@ -60,6 +59,8 @@ def demo(
     # Before the directory: what cannot be used must leave an earlier run where it is.
     resolved = resolve_model(study.model.source, cache=cache_folder())
     prepare_study(study, resolved, background=background)
+    from leakscale.study.layout import open_directory  # noqa: PLC0415 - what training needs is asked for first
+
     with open_directory(out or Path("runs") / study.name, study, shapes) as directory:
         console.note(f"results go to {directory.root}")
         if directory.previous is not None:
