@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -214,3 +216,16 @@ def test_a_scorer_that_goes_leaves_no_caller_waiting(last_words: bytes) -> None:
         call()
 
     assert [type(fault) for fault in told] == [Unavailable] * 5
+
+
+def test_a_scorer_whose_server_ends_while_it_starts_ends_without_a_word() -> None:
+    """A traceback would stand between the lines of the log."""
+    ours, its = socket.socketpair()
+    command = [sys.executable, "-m", "leakscale_server.scorer", str(its.fileno())]
+    with subprocess.Popen(command, pass_fds=[its.fileno()], stderr=subprocess.PIPE, text=True) as scorer:
+        its.close()
+        write_frame(ours, Frame(1, FrameKind.REQUEST, b"open\n[]"))
+        ours.close()
+        _, said = scorer.communicate(timeout=120)
+
+    assert (scorer.returncode, said) == (0, "")

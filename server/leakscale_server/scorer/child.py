@@ -15,6 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final
 
 import structlog
@@ -55,7 +56,8 @@ def run(channel: socket.socket) -> None:
             write_frame(channel, Frame(first.call_id, FrameKind.ANSWER, OPEN.encode_answer(scorer.sandbox)))
             _Calls(channel, scorer).serve()
     except _STARTS_NOT as error:
-        write_frame(channel, Frame(first.call_id, FrameKind.FAULT, encode_fault(Internal(str(error)))))
+        with suppress(OSError):  # the server ended meanwhile, and nobody reads why
+            write_frame(channel, Frame(first.call_id, FrameKind.FAULT, encode_fault(Internal(str(error)))))
     # An analysis may go on for seconds, and nobody waits for it any more.
     os._exit(0)
 
