@@ -17,20 +17,14 @@ from leakscale.audit.controls.filing import ControlAnalysis
 from leakscale.audit.controls.plan import load_control
 from leakscale.audit.controls.running import Watch, run_control
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.forms import write_bank
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
-from leakscale.audit.registration.locking import lock_audit
-from leakscale.audit.registration.opening import open_audit
 from leakscale.audit.registration.verifying import locked_registration
-from leakscale.audit.word_problems import write_problems
-from leakscale.errors import NotFoundError
+from leakscale.audit.word_problems.opening import locked_problem_audit
 from leakscale.resources import studies_folder
 
 __all__ = ["DemoSize", "Demonstrated", "run_audit_demo"]
 
 _BENCHMARK_SEED: Final = 20_261_130
 _CONTROL_SEED: Final = 20_261_201
-_DRAW_SEED: Final = 1
 _FILES: Final = ("audit.toml", "exact.toml", "filler.toml")
 
 
@@ -80,30 +74,22 @@ def run_audit_demo(
     for name in _FILES:
         if not (root / name).exists():
             shutil.copyfile(studies_folder() / "audit-demo" / name, root / name)
-    directory = _opened(root, size or DemoSize())
-    if AuditLedger(directory).latest(EntryKind.LOCK) is None:
-        shutil.copyfile(root / "audit.toml", directory.plan)
-        lock_audit(directory)
+    size = size or DemoSize()
+    directory = locked_problem_audit(
+        root,
+        root / "audit.toml",
+        frame_count=size.frame_count,
+        parent_count=size.parent_count,
+        seed=_BENCHMARK_SEED,
+        control_count=size.control_count,
+        control_seed=_CONTROL_SEED,
+    )
     for model in locked_registration(directory).plan.models:
         for role in BankRole:
             answer_audit(directory, model.id, role=role, progress=_stage(watch, f"answer {model.id}, {role} bank"))
     audit, _ = analyze_audit(directory, progress=_stage(watch, "analyze"))
     control, _ = run_control(directory, load_control(root / "exact.toml"), folder=root, watch=watch, note=note)
     return Demonstrated(directory, audit, control)
-
-
-def _opened(root: Path, size: DemoSize) -> AuditDirectory:
-    try:
-        return AuditDirectory.existing(root / "audit")
-    except NotFoundError:
-        frame, own = root / "benchmark.jsonl", root / "control.jsonl"
-        benchmark = write_problems(size.frame_count, seed=_BENCHMARK_SEED)
-        write_bank(benchmark, frame)
-        write_bank(write_problems(size.control_count, seed=_CONTROL_SEED, prefix="own", apart_from=benchmark), own)
-        directory, _ = open_audit(
-            root / "audit", frame=frame, size=size.parent_count, seed=_DRAW_SEED, rewrites=frame, control=own
-        )
-        return directory
 
 
 def _stage(watch: Watch | None, name: str) -> Callable[[int, int], None] | None:

@@ -16,6 +16,7 @@ from leakscale.cli import (
     audit_positive_control,
     audit_review,
     audit_show,
+    audit_validate,
 )
 
 __all__ = ["app"]
@@ -32,3 +33,4 @@ app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)
 app.command("positive-control")(audit_positive_control.positive_control)
 app.command("demo")(audit_demo.demo)
+app.command("validate")(audit_validate.validate)

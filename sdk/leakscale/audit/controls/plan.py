@@ -25,7 +25,7 @@ import enum
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -40,8 +40,10 @@ __all__ = [
     "MixtureTable",
     "TrainingTable",
     "load_control",
+    "read_toml",
 ]
 
+_Plan = TypeVar("_Plan", bound=BaseModel)
 _Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -152,7 +154,12 @@ class ControlPlan(_Table):
 
 
 def load_control(path: Path) -> ControlPlan:
-    """Read a control's file.
+    """Read a control's file; raises as `read_toml`."""
+    return read_toml(path, ControlPlan, subject="control")
+
+
+def read_toml(path: Path, model: type[_Plan], *, subject: str) -> _Plan:
+    """Read a plan of a control or a study.
 
     Raises:
         NotFoundError: If there is no such file.
@@ -161,13 +168,13 @@ def load_control(path: Path) -> ControlPlan:
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise NotFoundError(f"control '{path}' does not exist; write one as docs/audit-controls.md shows") from error
+        raise NotFoundError(f"{subject} '{path}' does not exist; write one as docs/audit-controls.md shows") from error
     except UnicodeDecodeError as error:
         raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
     try:
-        return ControlPlan.model_validate(fields)
+        return model.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "file"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from leakscale.audit.registration.models import Registration
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
 from leakscale.whole_files import write_whole
 
-__all__ = ["ControlRun", "register_control", "registered_control", "runs_of"]
+__all__ = ["ControlRun", "register_control", "register_record", "registered_control", "runs_of"]
 
 _FORMAT: Final = "leakscale-audit-control-v1"
 
@@ -52,7 +53,37 @@ def runs_of(control: ControlPlan) -> tuple[ControlRun, ...]:
 def register_control(
     directory: AuditDirectory, registration: Registration, control: ControlPlan, planted: Planted
 ) -> None:
-    """Write what was decided and enter it, once. Hold the directory meanwhile.
+    """Write what was decided and enter it, once. Hold the directory meanwhile; raises as `register_record`."""
+    register_record(
+        directory,
+        registration,
+        control.name,
+        {
+            "control": control.to_json(),
+            "exposed": list(planted.exposed),
+            "leaked": [str(name) for name in planted.names],
+            "mixtures": planted.digests(),
+        },
+        facts={"seeds": list(control.training.seeds), "exposed_count": len(planted.exposed)},
+    )
+
+
+def register_record(
+    directory: AuditDirectory,
+    registration: Registration,
+    name: str,
+    decided: Mapping[str, Any],
+    *,
+    facts: Mapping[str, Any],
+) -> None:
+    """Write everything that was decided of a control and enter it, once. Hold the directory meanwhile.
+
+    Args:
+        directory: The locked audit.
+        registration: Of the audit.
+        name: Of the control.
+        decided: JSON-ready values that decide its numbers.
+        facts: What the ledger's entry shows of it.
 
     Raises:
         ConflictError: If a control of that name was registered otherwise; the message names what differs.
@@ -62,22 +93,18 @@ def register_control(
         "format": _FORMAT,
         "audit": registration.name,
         "registration_digest": hashlib.sha256(directory.registration.read_bytes()).hexdigest(),
-        "control": control.to_json(),
-        "exposed": list(planted.exposed),
-        "leaked": [str(name) for name in planted.names],
-        "mixtures": planted.digests(),
+        **decided,
     }
-    path = directory.control_record(control.name)
-    if _entered(directory, control.name):
-        _require_same(registered_control(directory, control.name), record, control.name)
+    if _entered(directory, name):
+        _require_same(registered_control(directory, name), record, name)
         return
-    content = json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
+    path, content = directory.control_record(name), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
     write_whole(path, content)
     AuditLedger(directory).append_once(
         EntryKind.CONTROL,
         subject=path.relative_to(directory.root).as_posix(),
         digest=hashlib.sha256(content).digest(),
-        facts={"control": control.name, "seeds": list(control.training.seeds), "exposed_count": len(planted.exposed)},
+        facts={"control": name, **facts},
     )
 
 
