@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -128,10 +129,11 @@ class Browser:
     def __init__(self, program: str, folder: Path) -> None:
         own_in, their_out = os.pipe()
         their_in, own_out = os.pipe()
-        # Far from 3 and 4, so that neither copy overwrites the other.
-        ends = [os.dup2(end, number, inheritable=True) for end, number in ((their_in, 93), (their_out, 94))]
+        # Neither is 3 or 4, so that neither copy overwrites the other.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (their_in, their_out)]
+        redirected = f'exec 3<&{ends[0]} 4>&{ends[1]} {ends[0]}<&- {ends[1]}>&-; exec "$@"'
         command = [
-            "bash", "-c", 'exec 3<&93 4>&94 93<&- 94>&-; exec "$@"', "bash", program, "--headless", "--no-sandbox",
+            "bash", "-c", redirected, "bash", program, "--headless", "--no-sandbox",
             "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
             f"--user-data-dir={folder}", "--disable-background-networking", "--disable-component-update",
             "--remote-debugging-pipe",

@@ -164,6 +164,21 @@ def test_every_picture_says_its_numbers_to_whoever_does_not_see_it(tmp_path: Pat
     assert (tmp_path / "figures" / "shapes-sql.csv").read_text().count("\n") == 1 + 2 * 4
 
 
+def test_the_axis_of_a_dose_response_holds_every_line_on_it(tmp_path: Path) -> None:
+    """A control that drifts below the axis would look like one that went straight down."""
+    figure = the_figures(an_analysis())["doses"]
+    write_figures(tmp_path / "f", [figure])
+
+    for panel in figure.panels:
+        picture = ET.fromstring((tmp_path / "f" / f"{figure.file_stem(panel)}.svg").read_text())
+        words = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+        ticks = [float(word.replace("\u2212", "-")) for word in words if re.fullmatch("[+\u2212][0-9.]+", word)]
+        model, domain = panel.title.split(", ")
+        rows = [row for row in figure.table.rows if (row.model, row.domain) == (model, domain.lower())]
+        shown = [100 * each for row in rows for each in (row.c0_drift, row.c2_change, row.effect.low, row.effect.high)]
+        assert min(ticks) <= min(shown) < max(shown) <= max(ticks)
+
+
 @pytest.mark.parametrize(
     ("control", "exposed"), [((25, 24), (25, 85)), ((0, 0), (0, 100)), ((100, 0), (100, 100)), ((25, 25), (25, 25))]
 )

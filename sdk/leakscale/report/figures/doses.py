@@ -44,7 +44,8 @@ def _draw(figure: Figure, *, rows: Sequence[DoseRow]) -> None:
     axes = pixel_axes(figure, left=_LEFT, top=_TOP, width=PANEL_WIDTH - _LEFT - 18, height=_PLOT)
     strengths = [0.0, *(row.strength for row in rows)]
     bounds = [(100 * row.effect.low, 100 * row.effect.high) for row in rows]
-    scale = scale_of([end for pair in bounds for end in pair] + [100 * row.c2_change for row in rows])
+    changes = [100 * change for row in rows for change in (row.c0_drift, row.c2_change)]
+    scale = scale_of([*changes, *(end for pair in bounds for end in pair)])
     axes.set(ylim=(scale.low, scale.high), xlim=(0, 1.03 * strengths[-1]), xlabel="strength (factor of lora_B)")
     axes.set_yticks(scale.ticks, list(map(signed, scale.ticks)))
     axes.set_xticks(strengths, [f"{each:g}" for each in strengths])
