@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from leakscale_server.config import ServerConfig
     from leakscale_server.scorer_process.key_keeper import KeyKeeper
 
-__all__ = ["serve_until_stopped"]
+__all__ = ["leave_alone_what_is_loaded", "serve_until_stopped"]
 
 
 def serve_until_stopped(
@@ -43,6 +44,7 @@ def serve_until_stopped(
     if stop_with_stdin:
         threading.Thread(target=_wait_for_end_of_stdin, args=(stop,), daemon=True).start()
     with serve(config, key_keeper=key_keeper) as running:
+        leave_alone_what_is_loaded()
         token_file = str(config.data_dir / "token")
         log.info(
             "serving",
@@ -56,6 +58,16 @@ def serve_until_stopped(
             _tell(ready_fd, running)
         stop.wait()
         log.info("stopping")
+
+
+def leave_alone_what_is_loaded() -> None:
+    """Take what is in memory now out of the garbage collector's sight, for it stays until the process ends.
+
+    Hundreds of thousands of objects that the imports made would be gone through again and again: a fifth of what a
+    look-up costs.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _tell(descriptor: int, running: RunningServer) -> None:

@@ -15,7 +15,7 @@ from leakscale_server.errors import IntegrityFailure
 from leakscale_server.registry.edition import Edition, SignedCertificate
 from leakscale_server.registry.lifecycle import Lifecycle
 from leakscale_server.store.database import InsertOnlyDatabase, Row
-from leakscale_server.store.edition_file import Forms, FrozenFamily, SeenFile, write_edition_file
+from leakscale_server.store.edition_file import FORMS_KEPT_MAX, Forms, FrozenFamily, SeenFile, write_edition_file
 from leakscale_server.store.ledger import PUBLIC, Ledger
 from leakscale_server.store.signing import Signer
 
@@ -38,6 +38,8 @@ class FrozenFiles:
         self._folder = folder
         self._paths: dict[str, Path] = {}
         """A path is made of its parts at every call otherwise."""
+        self._forms: dict[tuple[str, Ring], Forms] = {}
+        """What was read of files that were checked."""
 
     def freeze(
         self, edition: Edition, families: Sequence[CertifiedFamily], *, commitment_root: bytes, principal: str
@@ -77,10 +79,18 @@ class FrozenFiles:
         Raises:
             IntegrityFailure: As `checked`.
         """
+        key = (edition.edition_id, ring)
+        known = self._forms.get(key)
+        if known is not None and known.hold():
+            return known
         try:
-            return self.checked(edition).forms(ring)
+            forms = self.checked(edition).forms(ring)
         except IntegrityError as error:
             raise IntegrityFailure(str(error), subject=f"editions/{edition.edition_id}") from error
+        if len(self._forms) >= FORMS_KEPT_MAX:
+            self._forms.clear()
+        self._forms[key] = forms
+        return forms
 
     def path(self, edition_id: str) -> Path:
         """Return where the file of a frozen edition has to lie."""

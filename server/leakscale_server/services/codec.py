@@ -211,7 +211,8 @@ def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:
         task=family.task,
         inputs=family.inputs,
         key=family.key,
-        candidates=[resources_pb2.Candidate(text=each.text, answer=each.answer) for each in family.candidates],
+        # Not as messages, which would be made and then copied.
+        candidates=[{"text": each.text, "answer": each.answer} for each in family.candidates],
     )
 
 

@@ -11,14 +11,19 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from leakscale.commitments import public_bytes
 from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_file
 from leakscale.models import Family, Ring
 from leakscale_server.store.tables import Database
 
-__all__ = ["Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
+__all__ = ["FORMS_KEPT_MAX", "Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
+
+
+FORMS_KEPT_MAX: Final = 12
+"""How many editions and rings are kept in memory; a full edition of 2,048 families takes about 7 MB a ring."""
+_Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +41,18 @@ class SeenFile:
     """An edition file as it lay there at one moment."""
 
     path: Path
-    stamp: tuple[int, int, int] | None
+    stamp: _Stamp | None
     """Inode, bytes and time of the last change, which tell it from a file that was put in its place; None: none was
     there."""
 
     @classmethod
     def at(cls, path: Path) -> Self:
         """Look at a file."""
-        try:
-            status = os.stat(path)  # noqa: PTH116 - every look-up asks, and `Path.stat` costs half as much again
-        except FileNotFoundError:
-            return cls(path, None)
-        return cls(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+        return cls(path, _stamp(path))
+
+    def is_there(self) -> bool:
+        """Tell whether it still lies there."""
+        return _stamp(self.path) == self.stamp
 
     @property
     def digest(self) -> str:
@@ -75,12 +80,20 @@ class Forms:
 
     def hold(self) -> bool:
         """Tell whether the file is still the one that they were read from."""
-        return SeenFile.at(self.file.path) == self.file
+        return self.file.is_there()
 
     def page(self, *, after: str, limit: int) -> list[Family]:
         """Return the families whose ids come after one, at most `limit`, in order."""
         start = bisect.bisect_right(self.ids, after)
         return [self.by_id[family_id] for family_id in self.ids[start : start + limit]]
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - every look-up asks, and `Path.stat` costs half as much again
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def write_edition_file(
@@ -116,7 +129,7 @@ def _digest_of(file: SeenFile) -> str:
     return hashlib.sha256(file.path.read_bytes()).hexdigest()
 
 
-@functools.lru_cache(maxsize=12)  # a full edition of 2,048 families takes about 7 MB a ring
+@functools.lru_cache(maxsize=FORMS_KEPT_MAX)
 def _forms_of(file: SeenFile, ring: Ring) -> Forms:
     with open_edition_file(file.path) as opened:
         families = {family.family_id: family for family in opened.families(ring)}
