@@ -61,10 +61,18 @@ class Stub:
         return [body for body in self.requests if body["path"] == path]
 
 
+Respond = Callable[[dict[str, Any], str, int, Faults], dict[str, Any]]
+"""From body, path, number of the request and faults to the answer's body, but for the model that it names."""
+
+
 @contextlib.contextmanager
-def serving() -> Iterator[Stub]:
-    """Run a stub on a port of its own for as long as the block runs."""
-    lock = threading.Lock()
+def serving(respond: Respond | None = None) -> Iterator[Stub]:
+    """Run a stub on a port of its own for as long as the block runs.
+
+    Args:
+        respond: Another model than the hash.
+    """
+    lock, answer = threading.Lock(), respond or _answer
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -85,12 +93,12 @@ def serving() -> Iterator[Stub]:
             if stub.faults.status is not None:
                 self._send(stub.faults.status, {"error": {"message": "no such\nthing"}})
             elif fault is None:
-                self._send(200, _respond(body, self.path, number, stub.faults))
+                self._send(200, _respond(answer, body, self.path, number, stub.faults))
             else:
                 self._fail(fault, body, number)
 
         def _fail(self, fault: str, body: dict[str, Any], number: int) -> None:
-            whole = json.dumps(_respond(body, self.path, number, stub.faults)).encode()
+            whole = json.dumps(_respond(answer, body, self.path, number, stub.faults)).encode()
             match fault:
                 case "429":
                     self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0.01"})
@@ -132,9 +140,9 @@ def serving() -> Iterator[Stub]:
         server.server_close()
 
 
-def _respond(body: dict[str, Any], path: str, number: int, faults: Faults) -> dict[str, Any]:
+def _respond(answer: Respond, body: dict[str, Any], path: str, number: int, faults: Faults) -> dict[str, Any]:
     named = faults.reply_model(number, body["model"])
-    return _answer(body, path, number, faults) | ({} if named is None else {"model": named})
+    return answer(body, path, number, faults) | ({} if named is None else {"model": named})
 
 
 def _answer(body: dict[str, Any], path: str, number: int, faults: Faults) -> dict[str, Any]:

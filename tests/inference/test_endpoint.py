@@ -60,7 +60,7 @@ def an_engine(stub: Stub, **options: Any) -> EndpointEngine:
 
 def adapted(stub: Stub, monkeypatch: pytest.MonkeyPatch, strength: float = 1.0) -> EndpointEngine:
     """Open an engine on the served adapter, whose folder is taken as read."""
-    monkeypatch.setattr("leakscale.inference.engines.endpoint._adapter", lambda folder: ("d" * 64, strength))
+    monkeypatch.setattr("leakscale.inference.engines.endpoint.adapter_facts", lambda folder: ("d" * 64, strength))
     options = EndpointOptions(url=stub.url, served_adapter="adapted", backoff_s=0.001)
     return EndpointEngine("base", adapter=Path("adapter"), options=options)
 
@@ -420,7 +420,7 @@ def test_endpoint_without_log_probabilities_takes_a_base_bank_only(
 ) -> None:
     """What cannot be tried is said; an adapter that cannot be tried is refused."""
     stub.faults.has_no_echo = True
-    monkeypatch.setattr("leakscale.inference.engines.endpoint._adapter", lambda folder: ("d" * 64, 1.0))
+    monkeypatch.setattr("leakscale.inference.engines.endpoint.adapter_facts", lambda folder: ("d" * 64, 1.0))
     options = EndpointOptions(url=stub.url, served_adapter="adapted", has_log_probabilities=False)
 
     base = by_name(an_engine(stub, has_log_probabilities=False), bank)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leakscale.cli.connection import cache_folder, connected, full_name
+from leakscale.base_model import cache_folder
+from leakscale.cli.connection import connected, full_name
 from leakscale.cli.exits import telling_what_is_kept
 from leakscale.cli.exposing import exposed_records
 from leakscale.cli.shell import shell_of

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from leakscale.cli.connection import cache_folder, connected
+from leakscale.base_model import cache_folder
+from leakscale.cli.connection import connected
 from leakscale.cli.exits import ExitCode
 from leakscale.cli.shards import parse_options
 from leakscale.cli.shell import shell_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from leakscale.cli.shell import Shell
     from leakscale.client import Client
 
-__all__ = ["SandboxBackend", "cache_folder", "connected", "connected_locally", "full_name"]
+__all__ = ["SandboxBackend", "connected", "connected_locally", "full_name"]
 
 
 class SandboxBackend(enum.StrEnum):
@@ -52,11 +51,6 @@ def connected_locally(shell: Shell, *, backend: str) -> Iterator[Client]:
             if server.notice:
                 shell.console.note(server.notice)
             yield client
-
-
-def cache_folder() -> Path:
-    """Return where converted models are kept: XDG's cache folder."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leakscale"
 
 
 def full_name(name: str, collection: str) -> str:

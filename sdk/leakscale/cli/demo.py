@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leakscale.cli.connection import SandboxBackend, cache_folder
+from leakscale.base_model import cache_folder
+from leakscale.cli.connection import SandboxBackend
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:

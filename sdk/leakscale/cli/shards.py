@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leakscale.cli.connection import cache_folder, connected
+from leakscale.base_model import cache_folder
+from leakscale.cli.connection import connected
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:

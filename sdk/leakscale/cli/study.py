@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leakscale.cli.connection import SandboxBackend, cache_folder
+from leakscale.base_model import cache_folder
+from leakscale.cli.connection import SandboxBackend
 from leakscale.cli.shell import shell_of
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from leakscale.audit.checks import CheckSettings
 from leakscale.audit.directory import BankRole
 from leakscale.audit.scoring.numbers import AnswerFormat, NumericParser
 from leakscale.errors import InvalidRequestError
+from leakscale.inference.forms import require_form_engine
 from leakscale.stats import ADJUSTMENTS, COMBINATIONS, COMPONENTS, CONTROLS, MEAN_METHODS, RHO_GRID, RHO_HEADLINE
 from leakscale.stats.significance import Alternative
 from leakscale.study.fields import Identifier
@@ -63,12 +64,22 @@ class ModelTable(_Table):
 
     id: Identifier
     source: _Text
-    """A folder, a Hugging Face id, the address of an endpoint, or the task of a log."""
+    """A folder, a Hugging Face id, the name under which an endpoint serves it, or the task of a log."""
     revision: _Text
     """What pins its weights: a commit, a digest, a dated release. An endpoint that pins nothing says `unpinned`."""
     engine: Identifier = "transformers"
     """What answers; `log` for a model that was asked already, whose evaluation log is imported."""
     engine_options: dict[str, Any] = Field(default={})
+
+    @field_validator("engine")
+    @classmethod
+    def _name_an_engine(cls, engine: str) -> str:
+        if engine != _LOG_ENGINE:
+            try:
+                require_form_engine(engine)
+            except InvalidRequestError as error:
+                raise ValueError(f"{error}, or `{_LOG_ENGINE}`") from error
+        return engine
 
     @property
     def is_asked_already(self) -> bool:

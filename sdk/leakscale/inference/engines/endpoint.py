@@ -8,50 +8,38 @@ Source: LeakScale F.1 (retries only for transport failures or the length-tier tr
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 
 from leakscale.errors import InvalidRequestError
 from leakscale.inference.attempts import TIER_COUNT, Attempt, Mode, Outcome
 from leakscale.inference.cases import Case, Question
+from leakscale.inference.engines.asking import ConnectionOptions, Endpoint, Request
 from leakscale.inference.engines.concurrency import in_parallel
 from leakscale.inference.engines.dialect import (
     CONSTRAINTS,
     PROMPTS,
     Completion,
-    check_reply_model,
     read_completion,
     read_scores,
     request,
     score_request,
 )
 from leakscale.inference.engines.endpoint_preflight import endpoint_preflight
-from leakscale.inference.engines.patience import Patience
 from leakscale.inference.engines.preflight import PreflightReport, parse_options
-from leakscale.inference.engines.transport import HttpTransport, TransportFailure
+from leakscale.inference.engines.transport import TransportFailure
 
-__all__ = ["EndpointEngine", "EndpointOptions", "open_endpoint"]
-
-_Answer = TypeVar("_Answer")
+__all__ = ["EndpointEngine", "EndpointOptions", "adapter_facts", "open_endpoint"]
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointOptions:
-    """How an endpoint is asked. Those that decide answers are part of the engine's identity."""
+class EndpointOptions(ConnectionOptions):
+    """How an endpoint is asked for draws. Those that decide answers are part of the engine's identity."""
 
-    url: str
-    """Base of the API, e.g. `http://localhost:8000/v1`."""
-    served_model: str | None = None
-    """Name under which the endpoint serves the base model, where it is not the model's own."""
-    served_adapter: str | None = None
-    """Name under which the endpoint serves the model with the adapter; None for the base state."""
-    any_reply_model: bool = False
-    """Whether answers may name another model than was asked for: for a server that replies with a path or an alias."""
     prompts: str = "tokens"
     """`tokens` (the frozen token ids) or `messages`."""
     constraint: str = "structured-outputs"
@@ -65,15 +53,6 @@ class EndpointOptions:
     adapter is refused, because nobody sees whether it acts."""
     order_tolerance_nats: float = 1e-6
     """How far a log-probability may move with the order of the requests."""
-    concurrency: int = 16
-    """Requests in flight."""
-    transport_failures_max: int = 8
-    """Failures in a row of one case after which the endpoint counts as unavailable."""
-    backoff_s: float = 0.5
-    """Pause after the first failure of a case; it doubles with each."""
-    timeout_s: float = 120.0
-    api_key_variable: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; none is sent where it is not set."""
 
 
 class EndpointEngine:
@@ -91,16 +70,9 @@ class EndpointEngine:
         self.base_name = options.served_model or model
         self.served_name = options.served_adapter or self.base_name
         self._tiers = (options.tokens_max, options.tokens_max_second)
-        self._patience = Patience(options.url, options.transport_failures_max, options.backoff_s, options.timeout_s)
-        self._transport = HttpTransport(
-            options.url,
-            api_key=os.environ.get(options.api_key_variable),
-            api_key_variable=options.api_key_variable,
-            timeout_s=options.timeout_s,
-            connections_max=options.concurrency,
-        )
+        self._endpoint = Endpoint(options)
         self.mode = Mode.SAMPLED_FREE if options.constraint == "none" else Mode.SAMPLED_GUIDED
-        digest, self.strength = (None, 1.0) if adapter is None else _adapter(adapter)
+        digest, self.strength = (None, 1.0) if adapter is None else adapter_facts(adapter)
         self.identity: Mapping[str, str | int | float | None] = {
             "engine": "openai",
             "served_model": self.base_name,
@@ -125,7 +97,7 @@ class EndpointEngine:
         Raises:
             UnavailableError: If it cannot be reached.
         """
-        self._patience.announce(self.served_name)
+        self._endpoint.patience.announce(self.served_name)
         return endpoint_preflight(self, questions)
 
     def answer(self, cases: Iterable[Case]) -> Iterator[Attempt]:
@@ -148,7 +120,7 @@ class EndpointEngine:
         """
         model = self.served_name if adapter else self.base_name
         return [
-            self._patiently(
+            self._endpoint.ask(
                 score_request(question, answer, model=model), partial(read_scores, question=question, answer=answer)
             )
             for answer in range(len(question.answers))
@@ -161,9 +133,9 @@ class EndpointEngine:
             ModelError: If the answer is not the asked model's own.
             UnavailableError: If the endpoint cannot be reached.
         """
-        return self._patiently(self._request(case, 0), read_completion)
+        return self._endpoint.ask(self._request(case, 0), read_completion)
 
-    def _request(self, case: Case, tier: int) -> tuple[str, dict[str, Any]]:
+    def _request(self, case: Case, tier: int) -> Request:
         return request(
             case,
             model=self.served_name,
@@ -177,32 +149,17 @@ class EndpointEngine:
         tier, failure_count = case.tier, 0
         while tier < TIER_COUNT and not stop.is_set():
             try:
-                completion = read_completion(self._post(*self._request(case, tier)))
+                completion = read_completion(self._endpoint.post(self._request(case, tier)))
             except TransportFailure as failure:
                 failure_count += 1
                 yield Attempt(case.index, Outcome.TRANSPORT, tier=tier, detail=failure.detail)
-                self._patience.bear(failure, failure_count, stop)
+                self._endpoint.patience.bear(failure, failure_count, stop)
                 continue
             failure_count = 0
             outcome = Outcome.LENGTH if completion.is_cut_off else Outcome.COMPLETED
             attempt = Attempt(case.index, outcome, tier=tier, text=completion.text)
             yield attempt
             tier = TIER_COUNT if attempt.is_terminal else tier + 1
-
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        fields = self._transport.post(path, body)
-        if not self._options.any_reply_model:
-            check_reply_model(fields, body["model"])
-        return fields
-
-    def _patiently(self, asked: tuple[str, dict[str, Any]], read: Callable[[dict[str, Any]], _Answer]) -> _Answer:
-        failure_count, never = 0, Event()
-        while True:
-            try:
-                return read(self._post(*asked))
-            except TransportFailure as failure:
-                failure_count += 1
-                self._patience.bear(failure, failure_count, never)
 
 
 def open_endpoint(*, model: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> EndpointEngine:
@@ -219,8 +176,6 @@ def _check(options: EndpointOptions, adapter: Path | None) -> None:
         raise InvalidRequestError(
             f"length tiers are {options.tokens_max} and {options.tokens_max_second} tokens; the second must be longer"
         )
-    if options.concurrency < 1 or options.transport_failures_max < 1:
-        raise InvalidRequestError("engine options 'concurrency' and 'transport_failures_max' must be at least 1")
     if (adapter is None) != (options.served_adapter is None):
         raise InvalidRequestError(
             "an adapted bank needs both the adapter's folder and 'served_adapter', the name under which the endpoint "
@@ -228,7 +183,7 @@ def _check(options: EndpointOptions, adapter: Path | None) -> None:
         )
 
 
-def _adapter(folder: Path) -> tuple[str, float]:
+def adapter_facts(folder: Path) -> tuple[str, float]:
     """Return digest and strength of a completed adapter."""
     from leakscale.adaptation.completion import read_completion as read_record  # noqa: PLC0415  loads torch
 

@@ -25,6 +25,8 @@ __all__ = [
     "Generated",
     "OptionScore",
     "open_form_engine",
+    "require_form_engine",
+    "shared_length",
 ]
 
 JsonScalar = str | int | float | bool | None
@@ -114,8 +116,19 @@ class FormEngine(Protocol):
 
 FORM_ENGINES: Final[Mapping[str, tuple[str, str]]] = {
     "transformers": ("leakscale.inference.forms.local", "open_local_forms"),
+    "openai": ("leakscale.inference.forms.endpoint", "open_endpoint_forms"),
 }
 """Module and function of each engine."""
+
+
+def require_form_engine(name: str) -> None:
+    """Refuse an engine that does not exist, without loading anything.
+
+    Raises:
+        InvalidRequestError: With those that do.
+    """
+    if name not in FORM_ENGINES:
+        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(FORM_ENGINES)}; choose one of them")
 
 
 def open_form_engine(
@@ -125,7 +138,7 @@ def open_form_engine(
 
     Args:
         name: One of `FORM_ENGINES`.
-        source: Folder or Hugging Face id.
+        source: Folder or Hugging Face id; for `openai`, the name under which the model is served.
         adapter: Folder of a completed adapter, or None for the base state.
         options: Fields of the engine's own options.
 
@@ -133,10 +146,23 @@ def open_form_engine(
         InvalidRequestError: If there is no such engine or option.
         ModelError: If the model or adapter cannot be used.
     """
-    if name not in FORM_ENGINES:
-        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(FORM_ENGINES)}; choose one of them")
+    require_form_engine(name)
     module, function = FORM_ENGINES[name]
     engine: FormEngine = getattr(importlib.import_module(module), function)(
         source=source, adapter=adapter, options=dict(options or {})
     )
     return engine
+
+
+def shared_length(rows: Sequence[Sequence[int]] | Sequence[Sequence[str]]) -> int:
+    """Return how many tokens a prompt and its options have in common, with a token of each option left.
+
+    Args:
+        rows: Tokens of the prompt alone, then of the prompt with each option.
+    """
+    length = 0
+    for column in zip(*rows, strict=False):
+        if len(set(column)) > 1:
+            break
+        length += 1
+    return min(length, *(len(row) - 1 for row in rows[1:]))

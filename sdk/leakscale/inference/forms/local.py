@@ -25,7 +25,7 @@ from leakscale.errors import InvalidRequestError, ModelError
 from leakscale.inference.draws import counter_uniform
 from leakscale.inference.engines.local import LocalModel, LocalOptions
 from leakscale.inference.engines.preflight import parse_options
-from leakscale.inference.forms import Decoding, FormPrompt, Generated, JsonScalar, OptionScore
+from leakscale.inference.forms import Decoding, FormPrompt, Generated, JsonScalar, OptionScore, shared_length
 
 __all__ = ["LocalFormEngine", "LocalFormOptions", "open_local_forms"]
 
@@ -108,7 +108,7 @@ class LocalFormEngine:
         """
         before = self._encoded(prompt)
         whole = [self._text_ids(prompt.text + option) for option in options]
-        shared = _shared_length([before, *whole])
+        shared = shared_length([before, *whole])
         if shared == 0:
             raise ModelError("no token of the prompt is left before its options; begin choice_template with a word")
         rest = [tuple(ids[shared:]) for ids in whole]
@@ -195,12 +195,3 @@ def _end_ids(model: Any, folder: ModelFolder) -> frozenset[int]:
     listed = getattr(model.generation_config, "eos_token_id", None)
     ids = {*(listed if isinstance(listed, list) else [listed]), folder.tokenizer.eos_token_id}
     return frozenset(each for each in ids if isinstance(each, int))
-
-
-def _shared_length(rows: Sequence[Sequence[int]]) -> int:
-    length = 0
-    for column in zip(*rows, strict=False):
-        if len(set(column)) > 1:
-            break
-        length += 1
-    return min(length, *(len(row) - 1 for row in rows[1:]))
