@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from leakscale.analysis import read_results
 from leakscale.cli.entry import run
-from leakscale.results import disclosure_from_json, disclosure_from_payload, disclosure_to_json
-from leakscale.statements import Predicate, statement
+from leakscale.errors import PreconditionError
+from leakscale.models import Edition, EditionKind, EditionPhase
+from leakscale.study.opening import require_openable
 
 
 @pytest.fixture
@@ -52,22 +54,23 @@ def test_opening_a_study_again_writes_the_same_bytes(study: Path) -> None:
     assert (study / "analysis" / "results.parquet").read_bytes() == first
 
 
-def test_a_private_edition_is_not_retired_along_with_a_study(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_a_finished_study_gets_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server would make its data there, and hide that the name was mistyped."""
+    assert open_here(tmp_path) == 2
+
+    assert "has no analysis/disclosure.json" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def an_edition(kind: EditionKind, phase: EditionPhase) -> Edition:
+    """Build an edition without families."""
+    return Edition("editions/e", kind, phase, 4, (), 0, 0, b"", b"", datetime(2026, 1, 1, tzinfo=UTC), None)
+
+
+def test_a_private_edition_is_not_retired_along_with_a_study() -> None:
     """Others may still measure with it; its truth is not this command's to give away."""
-    path = study / "analysis" / "disclosure.json"
-    released = disclosure_from_json(path.read_text())
-    payload = statement(
-        Predicate.DISCLOSURE,
-        subject="experiments/small",
-        digest=b"\xef" * 32,
-        predicate={**released.numbers, "edition_kind": "private"},
-    )
-    private = disclosure_from_payload(payload, signature=released.signature, public_key=released.public_key)
-    path.write_text(disclosure_to_json(private))
-    log = (study / "server.log").read_bytes()
+    with pytest.raises(PreconditionError, match=r"'editions/e' is private.*`leakscale edition retire`"):
+        require_openable(an_edition(EditionKind.PRIVATE, EditionPhase.FROZEN))
 
-    assert open_here(study) != 0
-
-    assert "only a practice edition is opened with its study" in capsys.readouterr().err
-    assert (study / "server.log").read_bytes() == log
-    assert not (study / "analysis" / "results.parquet").exists()
+    require_openable(an_edition(EditionKind.PRIVATE, EditionPhase.RETIRED))
+    require_openable(an_edition(EditionKind.PRACTICE, EditionPhase.FROZEN))

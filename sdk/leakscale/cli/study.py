@@ -57,13 +57,15 @@ def open_finished(
     """Retire the practice edition of a finished study, and write its results by family beside its numbers.
 
     `leakscale analyze` and `leakscale report` then show every table and figure. Starts the study's own server, which
-    stops with the command. Nothing can be measured with the edition any more.
+    stops with the command. Nothing can be measured with the edition any more. A private edition is not retired here:
+    retire it on that server first.
     """
     from leakscale.client import Client  # noqa: PLC0415
+    from leakscale.report import read_disclosure  # noqa: PLC0415
     from leakscale.study.local_server import local_server  # noqa: PLC0415
-    from leakscale.study.opening import open_study, require_practice  # noqa: PLC0415
+    from leakscale.study.opening import open_study  # noqa: PLC0415
 
-    require_practice(directory)
+    read_disclosure(directory)  # a folder that holds no finished study is told apart before a server is started in it
     with (
         local_server(directory / "server", backend=backend, log=directory / "server.log") as server,
         Client(server.target, token=server.token) as client,

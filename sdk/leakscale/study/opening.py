@@ -1,7 +1,7 @@
-"""What a finished practice study holds by family: its edition is retired, its answers are joined with what that opens.
+"""What a finished study holds by family: its answers, joined with what the retirement of its edition opens.
 
-A practice edition's truth can be rebuilt by whoever has its study file, so nothing is given away. A private one is
-retired by whom it belongs to, on its own server.
+A practice edition is retired on the way: its truth can be rebuilt by whoever has its study file, so nothing is given
+away. A private one is retired beforehand, by whom it belongs to.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from leakscale.analysis.study import RESULTS_FILES
 from leakscale.client import Client
 from leakscale.errors import PreconditionError
 from leakscale.inference import BankFiles
+from leakscale.models import Edition, EditionKind, EditionPhase
 from leakscale.report import read_disclosure, read_provenance
-from leakscale.results import Disclosure
 
-__all__ = ["open_study", "require_practice"]
+__all__ = ["open_study", "require_openable"]
 
 _EXACT: Final = "exact"
 """The engine whose attempts hold the probability of every answer."""
 
 
-def require_practice(study: Path) -> Disclosure:
-    """Return the released numbers of a study whose truth may be opened.
+def require_openable(edition: Edition) -> None:
+    """See that the truth of an edition may be opened along with a study.
 
     Raises:
-        NotFoundError: If it is not finished.
-        PreconditionError: If its edition is private.
+        PreconditionError: If it is private and not retired.
     """
-    disclosure = read_disclosure(study)
-    if disclosure.edition_kind != "practice":
+    if edition.kind is EditionKind.PRIVATE and edition.phase is not EditionPhase.RETIRED:
         raise PreconditionError(
-            f"edition '{disclosure.edition_id}' is {disclosure.edition_kind}, and only a practice edition is opened "
-            "with its study; retire it on its server, `leakscale edition retire`, once nobody measures with it any more"
+            f"edition '{edition.name}' is private, and only a practice edition is retired with its study; retire it on "
+            "its server, `leakscale edition retire`, once nobody measures with it any more, then open the study"
         )
-    return disclosure
 
 
 def open_study(study: Path, client: Client) -> Path:
     """Retire the edition of a practice study and write its results by family; return their path.
+
+    Of a private edition that is retired already, they are written alone.
 
     Repeated, it writes the same bytes.
 
@@ -50,11 +49,13 @@ def open_study(study: Path, client: Client) -> Path:
 
     Raises:
         NotFoundError: If the study is not finished, or lacks the files of a bank.
-        PreconditionError: If its edition is private, or pyarrow is not installed.
+        PreconditionError: If its edition is private and not retired, or pyarrow is not installed.
         IntegrityError: If a bank cannot be read.
     """
-    disclosure = require_practice(study)
-    edition = client.editions.retire(f"editions/{disclosure.edition_id}")
+    disclosure = read_disclosure(study)
+    edition = client.editions.get(f"editions/{disclosure.edition_id}")
+    require_openable(edition)
+    edition = client.editions.retire(edition.name)
     families = {family.family_id: family for family in client.editions.families(edition.name)}
     keys = {
         opening.family_id: FamilyKey(
