@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from leakscale.errors import NotFoundError
 from leakscale.stats import Interval
@@ -151,6 +151,38 @@ class Table(Generic[Row]):
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def table_from_dict(head: TableHead, row: type[Any], fields: Mapping[str, Any]) -> Table[Any]:
+    """Read what `Table.to_dict` wrote.
+
+    Args:
+        head: Of the table.
+        row: Class of its rows.
+        fields: What was written.
+
+    Raises:
+        ValueError, KeyError, TypeError: If it is no such table.
+    """
+    if fields["name"] != head.name:
+        raise ValueError(f"it is table {fields['name']!r}, not {head.name!r}")
+    types = get_type_hints(row)
+    rows = tuple(row(**{name: _value(kind, each[name]) for name, kind in types.items()}) for each in fields["rows"])
+    return Table(head, rows, str(fields["note"]), fields["withheld"])
+
+
+def _value(kind: Any, written: Any) -> Any:
+    """Read one cell: text, number, enumeration, interval, or a tuple of texts."""
+    if written is None:
+        return None
+    if kind in (int, float, str):
+        return kind(written)
+    if get_origin(kind) is tuple:
+        return tuple(map(str, written))
+    options = [one for one in get_args(kind) if one is not type(None)] or [kind]
+    if options != [kind]:
+        return _value(options[0], written)
+    return Interval.from_dict(written) if kind is Interval else kind(written)
 
 
 def find_table(tables: Iterable[Table[Any]], name: str) -> Table[Any]:

@@ -1,27 +1,29 @@
 """The results section of a study of which only the released numbers are known.
 
-A server tells totals and effects over whole domains. What tells families apart, it keeps until the edition is retired;
-those tables are there, withheld, each with its reason.
+A server tells totals and effects over whole domains. What tells families apart it tells the author of a practice
+edition alone; of others it keeps it until the edition is retired: those tables are there, withheld, with the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from leakscale.analysis import heads
 from leakscale.analysis.analysis import Analysis, in_order
 from leakscale.analysis.crossed import CrossedRow
 from leakscale.analysis.extensions import RingRow
+from leakscale.analysis.families import HistogramRow, ProfileRow, StratumRow
 from leakscale.analysis.identity_tables import identity_tables
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
+from leakscale.analysis.shapes import LeaveOneOutRow, ShapeRow, WithoutShapeRow
 from leakscale.analysis.totals import CompletionRow, EffectRow, SizeRow, TotalRow, TrajectoryRow
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, ModelState
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
-from leakscale.tables import Table
+from leakscale.tables import Table, TableHead, table_from_dict
 
 __all__ = [
     "analyze_disclosure",
@@ -72,6 +74,7 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
         heads.ANSWER_STRATA,
         *(heads.SHAPES[domain] for domain in domains),
         heads.LEAVE_ONE_SHAPE_OUT,
+        heads.WITHOUT_SHAPES,
     ]
     effects, pooled = _effects(disclosure, numbers, model, plan)
     tables: list[Table[Any]] = [
@@ -83,12 +86,35 @@ def analyze_disclosure(disclosure: Disclosure, numbers: Mapping[str, Any], ident
         heads.INTEGER_TOTALS.filled(_totals(disclosure.totals, model), _rounded_to(disclosure)),
         heads.COMPLETION.filled(_completion(disclosure.totals, model)),
         heads.TRAJECTORIES.filled(_trajectories(disclosure.totals)),
-        *(head.withheld(reason) for head in by_family),
+        *(_by_family(head, numbers, reason) for head in by_family),
         *identity_tables(identities),
     ]
     if rings := list(_rings(disclosure, numbers, model, plan)):
         tables.append(heads.RINGS.filled(rings, "As released; R0 is the form that was leaked."))
     return Analysis(in_order(tables), plan)
+
+
+_ROWS: Final[Mapping[str, type[Any]]] = {
+    heads.FAMILY_PROFILES.name: ProfileRow,
+    heads.FAMILY_ACCURACIES.name: HistogramRow,
+    heads.ANSWER_STRATA.name: StratumRow,
+    **dict.fromkeys((head.name for head in heads.SHAPES.values()), ShapeRow),
+    heads.LEAVE_ONE_SHAPE_OUT.name: LeaveOneOutRow,
+    heads.WITHOUT_SHAPES.name: WithoutShapeRow,
+}
+
+
+def _by_family(head: TableHead, numbers: Mapping[str, Any], reason: str) -> Table[Any]:
+    """Return a table that tells families apart as it was signed, or withheld where it was not."""
+    try:
+        signed = {each["name"]: each for each in numbers.get("family_tables", ())}
+        return (
+            table_from_dict(head, _ROWS[head.name], signed[head.name]) if head.name in signed else head.withheld(reason)
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise IntegrityError(
+            f"table '{head.name}' of the disclosure cannot be read: {error}; fetch it from the server again"
+        ) from error
 
 
 def require_same_totals(analysis: Analysis, disclosure: Disclosure, numbers: Mapping[str, Any]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Interval", "IntervalState", "IntervalUnit"]
 
@@ -114,6 +116,25 @@ class Interval:
             "state": self.state.value,
             "unit": self.unit.value,
         }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Interval:
+        """Read what `to_dict` wrote.
+
+        Raises:
+            ValueError, KeyError, TypeError: If it is none.
+        """
+        error = fields["standard_error"]
+        return cls(
+            estimate=float(fields["estimate"]),
+            low=float(fields["low"]),
+            high=float(fields["high"]),
+            standard_error=None if error is None else float(error),
+            method=str(fields["method"]),
+            alpha=float(fields["alpha"]),
+            state=IntervalState(fields["state"]),
+            unit=IntervalUnit(fields["unit"]),
+        )
 
     def __str__(self) -> str:
         estimate = self._words(self.estimate)

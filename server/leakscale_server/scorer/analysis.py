@@ -7,6 +7,8 @@ Where other rings were banked, each has totals and effects of its own, and its e
 of what was leaked in one form acts in another. Key, candidates and utilities of a family are one for all rings. Each
 cohort that the plan registered has all of these over its own families.
 
+The author of a practice edition gets the tables that tell families apart, too (`family_tables`).
+
 On a private edition totals are rounded to whole families here, before anything else that is told follows from them.
 
 Source: LeakScale B.3 (frozen look-up), E.1 (family-block bootstrap), E.2 (integer totals); CleanScore 7.11 (share).
@@ -20,6 +22,7 @@ from typing import Any
 from leakscale.models import Ring
 from leakscale.statements import Predicate, statement
 from leakscale_server.scorer.contract import NO_CHOICE, ExperimentHead, FamilyCell, SealedBank, SealedExperiment
+from leakscale_server.scorer.family_tables import family_tables
 from leakscale_server.scorer.numbers import numbers_of
 from leakscale_server.scorer.ring_scores import ALPHA, RingScores, Tallies, Tally, count_step
 from leakscale_server.store.vault import Association
@@ -59,6 +62,8 @@ def analyze(experiment: SealedExperiment, *, associations: Mapping[str, Associat
         "banks": {bank.bank_id: bank.answers_digest.hex() for bank in experiment.banks},
         **_numbers(head, experiment.families, tallies),
     }
+    if head.is_open:
+        body["family_tables"] = family_tables(head, experiment.families, tallies[Ring.R0], associations)
     if head.cohorts:
         body["cohorts"] = [
             {
