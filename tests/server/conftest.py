@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,10 @@ import pytest
 from leakscale.client import Client
 from leakscale.models import Edition
 from leakscale_server.app import RunningServer, serve
+from leakscale_server.identity.scopes import Role
+from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.limits import CallLimits
+from leakscale_server.store.registry_tables import open_registry
 
 from .helpers import OTHER_SEEDS, World, a_frozen_edition, a_world, server_config
 
@@ -33,6 +38,17 @@ def server(data_dir: Path) -> Iterator[RunningServer]:
 def client(server: RunningServer) -> Iterator[Client]:
     with Client(server.target, token=server.token) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def stranger(server: RunningServer, data_dir: Path) -> Iterator[Client]:
+    """An admin of another project."""
+    with closing(open_registry(data_dir)) as registry:
+        issued = TokenRegistry(registry).create(
+            principal="eve", project="south", role=Role.ADMIN, lifetime=timedelta(days=1)
+        )
+    with Client(server.target, token=issued.text) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from leakscale.statements import Predicate, predicate_of
 from leakscale_server.attack.material import EDITION_ID, Material, build_material
 from leakscale_server.attack.victim import OWNER, Arena, Victim
 from leakscale_server.core.disclosure.atoms import Cohort
+from leakscale_server.core.edition_keys import first_key
 from leakscale_server.errors import (
     BudgetSpent,
     CohortTooSmall,
@@ -40,6 +41,7 @@ from leakscale_server.store.ledger import PUBLIC, LoggedEntry
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Association
 
+KEY = first_key(EDITION_ID)
 SHAPE_COUNT = 8
 """Of 16 families in each condition: 128 a cell, of which an edition gives four releases, two comparisons."""
 Change = Callable[[LoggedEntry], LoggedEntry]
@@ -74,7 +76,7 @@ def an_experiment(arena: Arena, experiment_id: str = "e", *, choice: int = 0, **
         project="p",
         experiment_id=experiment_id,
         model_label="m",
-        edition_id=EDITION_ID,
+        edition_key=KEY,
         edition_kind="private",
         commitment_root=b"r",
         certificates_digest=b"c",
@@ -169,8 +171,8 @@ def test_a_practice_edition_tells_its_author_everything(practice: Arena) -> None
 
 def test_the_seed_of_a_private_edition_makes_none_for_practice(arena: Arena, victim: Victim) -> None:
     """Only who names the seed itself does; a wrong one changes nothing."""
-    victim.scorer.fix_seed(EDITION_ID, b"x" * 32)
-    victim.scorer.fix_seed(EDITION_ID, b"")
+    victim.scorer.fix_seed(KEY, b"x" * 32)
+    victim.scorer.fix_seed(KEY, b"")
 
     with pytest.raises(IntegrityFailure, match="is none for practice"):
         victim.scorer.disclose(an_experiment(arena, is_open=True))
@@ -239,7 +241,7 @@ def root_of(associations: Sequence[tuple[str, Association]]) -> bytes:
 
 def an_order(arena: Arena, *, sealed: tuple[bytes, ...] = (), root: bytes = b"") -> RetirementOrder:
     truths = [(each.family_id, each.association) for each in arena.material.families]
-    return RetirementOrder(EDITION_ID, root or root_of(truths), tuple(name for name, _ in truths), sealed)
+    return RetirementOrder(KEY, root or root_of(truths), tuple(name for name, _ in truths), sealed)
 
 
 def logged(victim: Victim, digest: bytes) -> LoggedEntry:
@@ -252,7 +254,7 @@ def test_nothing_is_opened_of_an_edition_in_use(victim: Victim) -> None:
     entry = logged(victim, b"\0" * 32)
 
     with pytest.raises(NotRetired, match="is not retired in the vault"):
-        victim.scorer.openings(EDITION_ID, entry)
+        victim.scorer.openings(KEY, entry)
 
 
 def test_a_vault_that_does_not_open_the_root_opens_nothing(arena: Arena, victim: Victim) -> None:
@@ -268,12 +270,12 @@ def test_a_logged_retirement_opens_what_was_committed_to(arena: Arena, victim: V
     digest = victim.scorer.retire(an_order(arena))
     entry = logged(victim, digest)
 
-    openings = victim.scorer.openings(EDITION_ID, entry)
+    openings = victim.scorer.openings(KEY, entry)
 
     assert [each.family_id for each in openings] == [each.family_id for each in arena.material.families]
     assert [each.truth for each in openings] == [each.association.truth for each in arena.material.families]
     assert victim.scorer.retire(an_order(arena)) == digest
-    assert victim.scorer.openings(EDITION_ID, entry) == openings
+    assert victim.scorer.openings(KEY, entry) == openings
     assert openings_to_lines(openings)
 
 
@@ -310,7 +312,7 @@ def test_a_retirement_that_is_not_logged_opens_nothing(
     entry = logged(victim, victim.scorer.retire(an_order(arena)))
 
     with pytest.raises(IntegrityFailure, match=fault):
-        victim.scorer.openings(EDITION_ID, change(entry))
+        victim.scorer.openings(KEY, change(entry))
 
 
 def test_openings_of_another_digest_are_not_those_that_were_logged(arena: Arena, victim: Victim) -> None:
@@ -318,7 +320,7 @@ def test_openings_of_another_digest_are_not_those_that_were_logged(arena: Arena,
     victim.scorer.retire(an_order(arena))
 
     with pytest.raises(IntegrityFailure, match="is of something else"):
-        victim.scorer.openings(EDITION_ID, logged(victim, b"\0" * 32))
+        victim.scorer.openings(KEY, logged(victim, b"\0" * 32))
 
 
 def test_a_retired_edition_scores_what_was_sealed_and_nothing_new(arena: Arena) -> None:

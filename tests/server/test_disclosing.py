@@ -20,6 +20,7 @@ from leakscale.verify.disclosed_values import require_consistent
 from leakscale_server.core.disclosure.assurance import assurance_level
 from leakscale_server.core.disclosure.atoms import Cohort as PlanCohort
 from leakscale_server.core.disclosure.grids import BOUNDS, OFFSETS
+from leakscale_server.core.edition_keys import first_key
 from leakscale_server.errors import NotFound, Unavailable
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry, Statement
@@ -59,7 +60,7 @@ def a_sealed_experiment(*, kind: str, rings: tuple[Ring, ...] = (Ring.R0,), seed
         project="p",
         experiment_id="e",
         model_label="m",
-        edition_id="d",
+        edition_key=first_key("d"),
         edition_kind=kind,
         commitment_root=b"r",
         certificates_digest=b"c",

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
+from leakscale_server.core.edition_keys import first_key
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.errors import FAULTS, Internal, ServerFault, Unavailable
 from leakscale_server.scorer.contract import (
@@ -93,7 +94,9 @@ def test_every_method_of_the_contract_travels_and_is_answered() -> None:
 
 
 ANY_BYTES = bytes(range(256))
-ORDER = FamilyOrder("e", ShapeText("ä.toml", 'id = "x"\n'), FamilySlot("sql-x", Condition.C2, 3), 4, ANY_BYTES)
+ORDER = FamilyOrder(
+    first_key("e"), ShapeText("ä.toml", 'id = "x"\n'), FamilySlot("sql-x", Condition.C2, 3), 4, ANY_BYTES
+)
 BANK = SealedBank("sql-base", Domain.SQL, ModelState.BASE, Ring.R2, ANY_BYTES, bytes([0, 3, 255]))
 REJECTION = Rejection(RejectionReason.PERFECT_COUNT, Ring.R1, candidate_position=1, equal_count=16, pair=("'a'", "'b'"))
 

@@ -102,12 +102,12 @@ class Victim:
         draft = EditionDraft(EDITION_ID, kind, FAMILIES_PER_CELL, material.public_seed, material.shapes, project=OWNER)
         edition = self.editions.create(draft, principal=OWNER, check=lambda _: None)
         if kind == "practice":
-            self.scorer.fix_seed(EDITION_ID, material.private_seed)
+            self.scorer.fix_seed(edition.key, material.private_seed)
         self.keep_truths(material)
         with self.registry.transaction():
             for each in material.families:
                 self.editions.add_certificate(edition, self._signed(each), principal=OWNER)
-        root = self.scorer.commit(EDITION_ID, tuple(each.family_id for each in material.families))
+        root = self.scorer.commit(edition.key, tuple(each.family_id for each in material.families))
         rings = [each.rings for each in material.families]
         self.editions.freeze(edition, rings, commitment_root=root, principal=OWNER)
 
@@ -229,7 +229,7 @@ class Client:
 
     def public_bytes(self) -> bytes:
         """Return everything else that is for all: the edition's file, its statement, and the ledger as it is shown."""
-        edition = self._victim.editions.visible(EDITION_ID, project=self._party.project)
+        edition = self._victim.editions.get(EDITION_ID, project=self._party.project)
         entries = self._victim.ledger.entries(project=self._party.project, start=0, limit=_CHUNKS_LISTED)
         statement = edition.freeze_statement
         parts = [self._victim.editions.frozen_file(EDITION_ID).read_bytes(), statement.payload if statement else b""]
@@ -239,7 +239,7 @@ class Client:
         """Return what the certificate of each family says, by family id."""
         return {
             each.family_id: json.loads(each.payload)["predicate"]
-            for each in self._victim.editions.certificates(EDITION_ID)
+            for each in self._victim.editions.certificates(self._victim.editions.get_frozen(EDITION_ID))
         }
 
     def corpus(self) -> list[TrainingRecord]:

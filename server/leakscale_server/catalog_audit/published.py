@@ -87,8 +87,8 @@ def open_published(data_dir: Path, edition_id: str, *, vault_key_command: str = 
             is_frozen=edition.is_frozen,
             recipe=_recipe(edition, vault),
             families=_read_rings(editions, edition_id) if edition.is_frozen else {},
-            certificates=editions.certificates(edition_id),
-            associations=vault.associations(edition_id),
+            certificates=editions.certificates(edition),
+            associations=vault.associations(edition.key),
             public_key=signer.public_key,
             earlier=_earlier(editions, edition),
         )
@@ -109,7 +109,7 @@ def read_edition_file(path: Path) -> EarlierEdition:
 
 
 def _recipe(edition: Edition, vault: Vault) -> Recipe:
-    seed = vault.seed(edition.edition_id)
+    seed = vault.seed(edition.key)
     if seed is None:
         raise NotFound(
             f"edition {edition.edition_id!r} has no private seed in the vault; restore the vault from a copy"

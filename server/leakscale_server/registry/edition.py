@@ -13,6 +13,7 @@ from leakscale.digests import canonical_json
 from leakscale.edition_files import Atom
 from leakscale.models import Condition, Domain, EditionPhase, SignedStatement
 from leakscale_server.core.building.construction import FamilySlot
+from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.core.shapes import Shape, ShapeError, parse_shape
 from leakscale_server.errors import EditionRetired, InvalidRequest, NotFound
 from leakscale_server.identity.bootstrap import BOOTSTRAP_PROJECT
@@ -56,9 +57,10 @@ class EditionDraft:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """An edition as the public sees it."""
+    """An edition as the public sees it, but for its key."""
 
-    edition_id: str
+    key: EditionKey
+    """What it is kept under."""
     kind: str
     project: str
     families_per_cell: int
@@ -79,6 +81,11 @@ class Edition:
     """What the server signed of the openings; only a retired one has it."""
     transitions: tuple[Transition, ...]
     """Phases that it reached, in their order."""
+
+    @property
+    def edition_id(self) -> str:
+        """Return its id."""
+        return id_of(self.key)
 
     @property
     def is_frozen(self) -> bool:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from leakscale.models import Condition, EditionPhase, Family, Ring, SignedStatement
 from leakscale_server.core.building.construction import FamilySlot
+from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen, ScopeMissing
 from leakscale_server.registry.edition import Edition, EditionDraft, SignedCertificate, check_draft, parse_shapes
+from leakscale_server.registry.edition_index import EditionIndex
 from leakscale_server.registry.frozen_files import FrozenFiles
 from leakscale_server.registry.lifecycle import Lifecycle
 from leakscale_server.store.database import InsertOnlyDatabase, Row
@@ -47,6 +49,7 @@ class EditionRegistry:
         self._now = now
         self.lifecycle = Lifecycle(registry, now=now)
         self._editions: Remembered[Edition] = Remembered(registry)
+        self._index = EditionIndex(registry)
         self._files = FrozenFiles(registry, ledger, signer, self.lifecycle, folder=editions_dir)
 
     def create(self, draft: EditionDraft, *, principal: str, check: Callable[[Edition], None]) -> Edition:
@@ -64,26 +67,19 @@ class EditionRegistry:
         check_draft(draft)
         shapes = parse_shapes(draft.shapes)
         with self._registry.transaction():
-            stored = self._row(draft.edition_id)
-            if stored is not None:
-                if (stored["request_digest"], stored["project"]) != (draft.digest(), draft.project):
-                    raise DigestConflict(
-                        f"edition {draft.edition_id!r} exists with other contents; choose another id, "
-                        "e.g. `leakscale certify --edition NEW`",
-                        subject=draft.edition_id,
-                    )
-                return self.get(draft.edition_id)
-            self._registry.add("editions", [_edition_row(draft, now=self._now())])
+            own = self._index.own(draft.edition_id, project=draft.project)
+            if self._index.frozen(draft.edition_id) not in (None, own):
+                raise _taken(draft.edition_id)
+            if own is not None:
+                if self._row(own)["request_digest"] != draft.digest():
+                    raise _taken(draft.edition_id)
+                return self._read(own)
+            key = self._index.free(draft.edition_id, project=draft.project)
+            self._registry.add("editions", [_edition_row(draft, key=key, now=self._now())])
             self._registry.add(
                 "shapes",
                 [
-                    {
-                        "edition_id": draft.edition_id,
-                        "position": position,
-                        "shape_id": shape.id,
-                        "source": source,
-                        "toml": toml,
-                    }
+                    {"edition_id": key, "position": position, "shape_id": shape.id, "source": source, "toml": toml}
                     for position, (shape, (source, toml)) in enumerate(zip(shapes, draft.shapes, strict=True))
                 ],
             )
@@ -92,59 +88,61 @@ class EditionRegistry:
                 {"edition": draft.edition_id, "kind": draft.kind, "request": draft.digest()},
                 project=draft.project,
             )
-            self.lifecycle.reach(draft.edition_id, EditionPhase.DRAFT, principal=principal)
-            edition = self.get(draft.edition_id)
+            self.lifecycle.reach(key, EditionPhase.DRAFT, principal=principal)
+            edition = self._read(key)
             check(edition)
         return edition
 
-    def get(self, edition_id: str) -> Edition:
-        """Return an edition.
+    def get(self, edition_id: str, *, project: str | None = None) -> Edition:
+        """Return the edition that an id stands for: the frozen one, or the draft of a project.
+
+        Args:
+            edition_id: Its id.
+            project: Who asks. None asks for the server itself, to which it stands for the first draft.
 
         Raises:
-            NotFound: If there is none.
+            NotFound: If there is none; the same whether another project has a draft of that id.
         """
-        return self._editions.get(edition_id, lambda: self._read(edition_id))
+        return self._editions.get((edition_id, project), lambda: self._read(self._key(edition_id, project)))
 
-    def _read(self, edition_id: str) -> Edition:
-        row = self._row(edition_id)
-        if row is None:
-            raise _unknown(edition_id)
-        freeze = self._registry.row("SELECT * FROM freezes WHERE edition_id = ?", (edition_id,))
-        retirement = self._registry.row("SELECT * FROM retirements WHERE edition_id = ?", (edition_id,))
-        rows = self._registry.rows(
-            "SELECT source, toml FROM shapes WHERE edition_id = ? ORDER BY position", (edition_id,)
-        )
+    def again(self, edition: Edition) -> Edition:
+        """Return an edition as it is now."""
+        return self._read(edition.key)
+
+    def _key(self, edition_id: str, project: str | None) -> EditionKey:
+        index = self._index
+        drafted = index.first(edition_id) if project is None else index.own(edition_id, project=project)
+        key = index.frozen(edition_id) or drafted
+        if key is None:
+            raise NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
+        return key
+
+    def _read(self, key: EditionKey) -> Edition:
+        row = self._row(key)
+        freeze = self._registry.row("SELECT * FROM freezes WHERE edition_id = ?", (key,))
+        # Of the frozen edition with an id; a draft may have the same one.
+        retired = self._registry.row("SELECT * FROM retirements WHERE edition_id = ?", (id_of(key),))
+        rows = self._registry.rows("SELECT source, toml FROM shapes WHERE edition_id = ? ORDER BY position", (key,))
         sources = tuple((each["source"], each["toml"]) for each in rows)
-        transitions = self.lifecycle.of(edition_id)
+        transitions = self.lifecycle.of(key)
         return Edition(
-            edition_id=edition_id,
+            key=key,
             kind=row["kind"],
             project=row["project"],
             families_per_cell=row["families_per_cell"],
             shapes=parse_shapes(sources),
             sources=sources,
             public_seed=row["public_seed"],
-            certified_count=self._certified_count(edition_id),
+            certified_count=self._certified_count(key),
             create_time=datetime.fromisoformat(row["create_time"]),
             freeze_time=next((each.time for each in transitions if each.phase is EditionPhase.FROZEN), None),
             commitment_root=freeze["commitment_root"] if freeze else b"",
             certificates_digest=freeze["certificates_digest"] if freeze else b"",
             file_digest=freeze["file_digest"] if freeze else "",
             freeze_statement=self._statement(freeze),
-            retirement_statement=self._statement(retirement),
+            retirement_statement=self._statement(retired if freeze else None),
             transitions=transitions,
         )
-
-    def visible(self, edition_id: str, *, project: str) -> Edition:
-        """Return an edition that a project may see: its own, or a frozen one.
-
-        Raises:
-            NotFound: If there is none; the same whether another project has a draft of that id.
-        """
-        edition = self.get(edition_id)
-        if not (edition.is_frozen or edition.project == project):
-            raise _unknown(edition_id)
-        return edition
 
     def owned(self, edition_id: str, *, project: str) -> Edition:
         """Return an edition of a project.
@@ -152,11 +150,14 @@ class EditionRegistry:
         Raises:
             NotFound: If there is none that the project may see.
             ScopeMissing: If it is frozen, which everybody may see, and another project's.
+            DigestConflict: If the project has a draft of that id, and another's was frozen.
         """
-        edition = self.visible(edition_id, project=project)
-        if edition.project != project:
-            raise ScopeMissing(f"edition {edition_id!r} is another project's; use a token of that", subject=edition_id)
-        return edition
+        edition = self.get(edition_id, project=project)
+        if edition.project == project:
+            return edition
+        if self._index.own(edition_id, project=project) is not None:
+            raise _taken(edition_id)
+        raise ScopeMissing(f"edition {edition_id!r} is another project's; use a token of that", subject=edition_id)
 
     def get_frozen(self, edition_id: str, *, project: str | None = None) -> Edition:
         """Return an edition that can no longer change.
@@ -169,7 +170,7 @@ class EditionRegistry:
             NotFound: If there is none that the project may see.
             NotFrozen: If it is a draft.
         """
-        edition = self.get(edition_id) if project is None else self.visible(edition_id, project=project)
+        edition = self.get(edition_id, project=project)
         if not edition.is_frozen:
             is_whole = edition.certified_count == len(edition.slots())
             first = "" if is_whole else "certify the others, then "
@@ -191,12 +192,7 @@ class EditionRegistry:
         Raises:
             InvalidRequest: If no page ended so.
         """
-        query = (
-            "SELECT edition_id, project, f.edition_id IS NOT NULL AS is_frozen FROM editions "
-            "LEFT JOIN freezes AS f USING (edition_id) ORDER BY create_time DESC, edition_id"
-        )
-        rows = self._registry.rows(query)
-        ids = [row["edition_id"] for row in rows if row["is_frozen"] or project in (None, row["project"])]
+        ids = self._index.visible(project=project)
         if before and before not in ids:
             raise InvalidRequest(
                 f"page_token {before[:80]!r} is none of this server's; pass the next_page_token of the page before",
@@ -205,18 +201,18 @@ class EditionRegistry:
         start = ids.index(before) + 1 if before else 0
         return ids[start : start + limit]
 
-    def certificate(self, edition_id: str, slot: FamilySlot) -> SignedCertificate | None:
+    def certificate(self, edition: Edition, slot: FamilySlot) -> SignedCertificate | None:
         """Return the certificate of a family, if it has one."""
         row = self._registry.row(
             "SELECT * FROM certificates WHERE edition_id = ? AND shape_id = ? AND condition = ? AND ordinal = ?",
-            (edition_id, slot.shape_id, slot.condition.value, slot.ordinal),
+            (edition.key, slot.shape_id, slot.condition.value, slot.ordinal),
         )
         return _certificate(row) if row else None
 
-    def certificates(self, edition_id: str) -> list[SignedCertificate]:
+    def certificates(self, edition: Edition) -> list[SignedCertificate]:
         """Return all certificates of an edition in the order of family ids."""
         query = "SELECT * FROM certificates WHERE edition_id = ? ORDER BY family_id"
-        return [_certificate(row) for row in self._registry.rows(query, (edition_id,))]
+        return [_certificate(row) for row in self._registry.rows(query, (edition.key,))]
 
     def add_certificate(self, edition: Edition, certificate: SignedCertificate, *, principal: str) -> SignedCertificate:
         """Store a certificate and return the one that stands; the first one wins. The last one ends the certification.
@@ -226,9 +222,8 @@ class EditionRegistry:
             certificate: Of one of its families.
             principal: Who had it certified.
         """
-        edition_id = edition.edition_id
         row: Row = {
-            "edition_id": edition_id,
+            "edition_id": edition.key,
             "family_id": certificate.family_id,
             "shape_id": certificate.slot.shape_id,
             "condition": certificate.slot.condition.value,
@@ -239,9 +234,9 @@ class EditionRegistry:
         }
         with self._registry.transaction():
             self._registry.add("certificates", [row])
-            if self._certified_count(edition_id) == len(edition.slots()):
-                self.lifecycle.reach(edition_id, EditionPhase.CERTIFIED, principal=principal)
-        return self.certificate(edition_id, certificate.slot) or certificate
+            if self._certified_count(edition.key) == len(edition.slots()):
+                self.lifecycle.reach(edition.key, EditionPhase.CERTIFIED, principal=principal)
+        return self.certificate(edition, certificate.slot) or certificate
 
     def freeze(
         self,
@@ -258,11 +253,16 @@ class EditionRegistry:
             families: R0, R1 and R2 of each, from the scorer, in the order of their ids.
             commitment_root: Merkle root over the commitments to the associations, in the same order.
             principal: Who freezes it.
+
+        Raises:
+            DigestConflict: If another project's edition of that id is frozen.
         """
-        certificates = {each.family_id: each for each in self.certificates(edition.edition_id)}
+        if self._index.frozen(edition.edition_id) not in (None, edition.key):
+            raise _taken(edition.edition_id)
+        certificates = {each.family_id: each for each in self.certificates(edition)}
         certified = [(rings, certificates[rings[0].family_id]) for rings in families]
         self._files.freeze(edition, certified, commitment_root=commitment_root, principal=principal)
-        return self.get(edition.edition_id)
+        return self.again(edition)
 
     def families(
         self, edition_id: str, *, ring: Ring = Ring.R0, after: str = "", limit: int = 1_000_000
@@ -301,21 +301,26 @@ class EditionRegistry:
     def _statement(self, row: Row | None) -> SignedStatement | None:
         return SignedStatement(row["payload"], row["signature"], self._signer.public_key) if row else None
 
-    def _certified_count(self, edition_id: str) -> int:
-        found = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (edition_id,))
+    def _certified_count(self, key: EditionKey) -> int:
+        found = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (key,))
         return int(found["n"]) if found else 0
 
-    def _row(self, edition_id: str) -> Row | None:
-        return self._registry.row("SELECT * FROM editions WHERE edition_id = ?", (edition_id,))
+    def _row(self, key: EditionKey) -> Row:
+        (row,) = self._registry.rows("SELECT * FROM editions WHERE edition_id = ?", (key,))
+        return row
 
 
-def _unknown(edition_id: str) -> NotFound:
-    return NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
+def _taken(edition_id: str) -> DigestConflict:
+    """Return what a project gets for an id that is its own, or frozen, and stands for something else."""
+    return DigestConflict(
+        f"edition {edition_id!r} exists with other contents; choose another id, e.g. `leakscale certify --edition NEW`",
+        subject=edition_id,
+    )
 
 
-def _edition_row(draft: EditionDraft, *, now: datetime) -> Row:
+def _edition_row(draft: EditionDraft, *, key: EditionKey, now: datetime) -> Row:
     return {
-        "edition_id": draft.edition_id,
+        "edition_id": key,
         "kind": draft.kind,
         "families_per_cell": draft.families_per_cell,
         "public_seed": draft.public_seed,

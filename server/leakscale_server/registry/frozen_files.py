@@ -11,6 +11,7 @@ from leakscale.edition_files import EditionFacts
 from leakscale.errors import IntegrityError
 from leakscale.models import EditionKind, EditionPhase, Family, Ring
 from leakscale.statements import Predicate, envelope_bytes, statement
+from leakscale_server.core.edition_keys import EditionKey
 from leakscale_server.errors import IntegrityFailure
 from leakscale_server.registry.edition import Edition, SignedCertificate
 from leakscale_server.registry.lifecycle import Lifecycle
@@ -53,10 +54,10 @@ class FrozenFiles:
             families=[FrozenFamily(rings, each.payload, each.signature) for rings, each in families],
         )
         with self._registry.transaction():
-            if self._row(edition.edition_id) is None:
-                time = self._lifecycle.reach(edition.edition_id, EditionPhase.FROZEN, principal=principal)
+            if self._row(edition.key) is None:
+                time = self._lifecycle.reach(edition.key, EditionPhase.FROZEN, principal=principal)
                 payload = _statement(edition, facts, file_digest=digest, freeze_time=time)
-                self._record(facts, payload, file_digest=digest)
+                self._record(edition.key, facts, payload, file_digest=digest)
 
     def checked(self, edition: Edition) -> SeenFile:
         """Return the file of a frozen edition as it lies there now.
@@ -97,11 +98,11 @@ class FrozenFiles:
         known = self._paths.get(edition_id)
         return known or self._paths.setdefault(edition_id, self._folder / f"{edition_id}.sqlite")
 
-    def _record(self, facts: EditionFacts, payload: bytes, *, file_digest: str) -> None:
+    def _record(self, key: EditionKey, facts: EditionFacts, payload: bytes, *, file_digest: str) -> None:
         signature = self._signer.sign_statement(payload)
         envelope = envelope_bytes(payload, signature=signature, public_key=self._signer.public_key)
         row: Row = {
-            "edition_id": facts.edition_id,
+            "edition_id": key,
             "file_digest": file_digest,
             "commitment_root": facts.commitment_root,
             "certificates_digest": facts.certificates_digest,
@@ -121,8 +122,8 @@ class FrozenFiles:
             project=PUBLIC,
         )
 
-    def _row(self, edition_id: str) -> Row | None:
-        return self._registry.row("SELECT file_digest FROM freezes WHERE edition_id = ?", (edition_id,))
+    def _row(self, key: EditionKey) -> Row | None:
+        return self._registry.row("SELECT file_digest FROM freezes WHERE edition_id = ?", (key,))
 
 
 def _facts(edition: Edition, families: Sequence[CertifiedFamily], commitment_root: bytes) -> EditionFacts:

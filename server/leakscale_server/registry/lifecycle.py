@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from leakscale.models import EditionPhase, SignedStatement
+from leakscale_server.core.edition_keys import id_of
 from leakscale_server.store.database import InsertOnlyDatabase
 
 __all__ = ["Lifecycle", "ShownEdition", "Transition"]
@@ -95,33 +96,35 @@ class Lifecycle:
         self._registry = registry
         self._now = now
 
-    def reach(self, edition_id: str, phase: EditionPhase, *, principal: str) -> datetime:
+    def reach(self, key: str, phase: EditionPhase, *, principal: str) -> datetime:
         """Enter a phase and return when it was reached. Call it inside the transaction that makes it true."""
         row = {
-            "edition_id": edition_id,
+            "edition_id": key,
             "phase": phase.value,
             "time": self._now().isoformat(),
             "principal": principal,
         }
         self._registry.add("transitions", [row])
         found = self._registry.row(
-            "SELECT time FROM transitions WHERE edition_id = ? AND phase = ?", (edition_id, phase.value)
+            "SELECT time FROM transitions WHERE edition_id = ? AND phase = ?", (key, phase.value)
         )
         assert found is not None  # noqa: S101 - added above, or before
         return datetime.fromisoformat(found["time"])
 
-    def of(self, edition_id: str) -> tuple[Transition, ...]:
+    def of(self, key: str) -> tuple[Transition, ...]:
         """Return the phases that an edition reached, in their order."""
-        rows = self._registry.rows("SELECT * FROM transitions WHERE edition_id = ?", (edition_id,))
+        rows = self._registry.rows("SELECT * FROM transitions WHERE edition_id = ?", (key,))
         reached = [
             Transition(EditionPhase(row["phase"]), datetime.fromisoformat(row["time"]), row["principal"])
             for row in rows
         ]
         exposed = self._registry.row(
             "SELECT min(redeem_time) AS time FROM redemptions JOIN grants USING (grant_id) WHERE edition_id = ?",
-            (edition_id,),
+            (id_of(key),),
         )
-        if exposed is not None and exposed["time"] is not None:
+        # Grants are of the frozen edition with an id; a draft may have the same one.
+        is_frozen = any(each.phase is EditionPhase.FROZEN for each in reached)
+        if is_frozen and exposed is not None and exposed["time"] is not None:
             reached.append(Transition(EditionPhase.EXPOSED, datetime.fromisoformat(exposed["time"]), ""))
         order = list(EditionPhase)
         return tuple(sorted(reached, key=lambda transition: order.index(transition.phase)))

@@ -9,18 +9,19 @@ Goes by principal. Does not guard against two principals who work together.
 from __future__ import annotations
 
 from leakscale_server.errors import PartiesMixed
+from leakscale_server.registry.edition_index import FROZEN_EDITIONS
 from leakscale_server.store.database import InsertOnlyDatabase
 
 __all__ = ["require_apart_to_redeem", "require_apart_to_submit"]
 
 _REDEEMED = (
-    "SELECT 1 FROM redemptions JOIN grants USING (grant_id) JOIN editions USING (edition_id) "
+    f"SELECT 1 FROM redemptions JOIN grants USING (grant_id) JOIN ({FROZEN_EDITIONS}) USING (edition_id) "  # noqa: S608 - words are ours
     "WHERE edition_id = ? AND redemptions.principal = ? AND kind != 'practice'"
 )
 _SUBMITTED = (
-    "SELECT 1 FROM chunks JOIN experiments USING (project, experiment_id) JOIN editions USING (edition_id) "
-    "WHERE edition_id = ? AND chunks.principal = ? AND kind != 'practice' "
-    "AND NOT json_extract(plan, '$.is_self_administered')"
+    "SELECT 1 FROM chunks JOIN experiments USING (project, experiment_id) "  # noqa: S608 - words are ours
+    f"JOIN ({FROZEN_EDITIONS}) USING (edition_id) WHERE edition_id = ? AND chunks.principal = ? "
+    "AND kind != 'practice' AND NOT json_extract(plan, '$.is_self_administered')"
 )
 
 

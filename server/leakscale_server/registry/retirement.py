@@ -55,7 +55,7 @@ class Retirements:
                     subject=f"editions/{edition.edition_id}",
                 )
             if row is None:
-                time = self._editions.lifecycle.reach(edition.edition_id, EditionPhase.RETIRED, principal=principal)
+                time = self._editions.lifecycle.reach(edition.key, EditionPhase.RETIRED, principal=principal)
                 payload = statement(
                     Predicate.RETIREMENT,
                     subject=f"editions/{edition.edition_id}",
@@ -72,7 +72,7 @@ class Retirements:
     def show(self, edition: Edition, openings: Sequence[Opening]) -> Edition:
         """Keep the openings of a retired edition for all to read. A crash before is healed by retiring again."""
         write_whole(self._path(edition.edition_id), openings_to_lines(openings))
-        return self._editions.get(edition.edition_id)
+        return self._editions.again(edition)
 
     def is_complete(self, edition_id: str) -> bool:
         """Tell whether an edition is retired and its openings are there."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.errors import EditionRetired, IntegrityFailure, NotRetired
 from leakscale_server.scorer.contract import ExperimentHead, RetirementOrder, SealedExperiment
 from leakscale_server.scorer.room import require_room
@@ -41,9 +42,9 @@ class Book:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
-    def note_practice(self, edition_id: str) -> None:
+    def note_practice(self, edition_key: EditionKey) -> None:
         """Note that the private seed of an edition came from its author, who can rebuild its truth."""
-        self._vault.note(_PRACTICE, edition_id, _ONE, {})
+        self._vault.note(_PRACTICE, edition_key, _ONE, {})
 
     def charge(self, experiment: SealedExperiment) -> None:
         """Note what an experiment is scored over, or refuse it; noted before, the same again is nothing new.
@@ -58,11 +59,11 @@ class Book:
         head, digest = experiment.head, sealed_digest(experiment).hex()
         name = f"{head.project}/{head.experiment_id}"
         with self._vault.transaction():
-            known = self._vault.notes(_DISCLOSURE, head.edition_id, name=name)
+            known = self._vault.notes(_DISCLOSURE, head.edition_key, name=name)
             if not known:
                 self._require_in_use(head, digest)
                 self._require_allowed(experiment)
-            stands = self._vault.note(_DISCLOSURE, head.edition_id, name, {"digest": digest, **extent_of(head)})
+            stands = self._vault.note(_DISCLOSURE, head.edition_key, name, {"digest": digest, **extent_of(head)})
         if stands["digest"] != digest:
             raise IntegrityFailure(
                 f"experiment {head.experiment_id!r} was scored over other answers or by another plan before; restore "
@@ -77,20 +78,20 @@ class Book:
             IntegrityFailure: If it was retired with other openings.
         """
         body = {"openings": openings_digest.hex(), "sealed": [digest.hex() for digest in order.sealed]}
-        if self._vault.note(_RETIREMENT, order.edition_id, _ONE, body)["openings"] != openings_digest.hex():
+        if self._vault.note(_RETIREMENT, order.edition_key, _ONE, body)["openings"] != openings_digest.hex():
             raise IntegrityFailure(
-                f"edition {order.edition_id!r} was retired with other openings; restore registry and vault from one "
-                "copy of the data folder",
-                subject=f"editions/{order.edition_id}",
+                f"edition {id_of(order.edition_key)!r} was retired with other openings; restore registry and vault "
+                "from one copy of the data folder",
+                subject=f"editions/{id_of(order.edition_key)}",
             )
 
-    def openings_digest(self, edition_id: str) -> bytes:
+    def openings_digest(self, edition_key: EditionKey) -> bytes:
         """Return the SHA-256 of the openings that an edition was retired with.
 
         Raises:
             NotRetired: If it was not.
         """
-        retirement = self._retirement(edition_id)
+        edition_id, retirement = id_of(edition_key), self._retirement(edition_key)
         if retirement is None:
             raise NotRetired(
                 f"edition {edition_id!r} is not retired in the vault, so its commitments stay closed; "
@@ -99,11 +100,11 @@ class Book:
             )
         return bytes.fromhex(retirement["openings"])
 
-    def _retirement(self, edition_id: str) -> _Note | None:
-        return self._vault.notes(_RETIREMENT, edition_id).get(_ONE)
+    def _retirement(self, edition_key: EditionKey) -> _Note | None:
+        return self._vault.notes(_RETIREMENT, edition_key).get(_ONE)
 
     def _require_in_use(self, head: ExperimentHead, digest: str) -> None:
-        retirement = self._retirement(head.edition_id)
+        retirement = self._retirement(head.edition_key)
         if retirement is not None and digest not in retirement["sealed"]:
             raise EditionRetired(
                 f"edition {head.edition_id!r} was retired before experiment {head.experiment_id!r} was sealed; measure "
@@ -115,9 +116,9 @@ class Book:
         head = experiment.head
         if not head.is_open:
             self._require_partition(experiment)
-            before = self._vault.notes(_DISCLOSURE, head.edition_id).values()
+            before = self._vault.notes(_DISCLOSURE, head.edition_key).values()
             require_room(experiment, before=[note for note in before if not note["is_open"]])
-        elif not self._vault.notes(_PRACTICE, head.edition_id):
+        elif not self._vault.notes(_PRACTICE, head.edition_key):
             raise IntegrityFailure(
                 f"edition {head.edition_id!r} is none for practice in the vault, so it does not tell everything; "
                 "create it again with the same contents and seed, or restore registry and vault from one copy of the "
@@ -127,7 +128,7 @@ class Book:
 
     def _require_partition(self, experiment: SealedExperiment) -> None:
         edition_id, digest = experiment.head.edition_id, partition_digest(experiment.families)
-        if self._vault.note(_PARTITION, edition_id, _ONE, {"digest": digest})["digest"] != digest:
+        if self._vault.note(_PARTITION, experiment.head.edition_key, _ONE, {"digest": digest})["digest"] != digest:
             raise IntegrityFailure(
                 f"the families of edition {edition_id!r} are not those that were disclosed over before; restore "
                 "registry and vault from one copy of the data folder",

@@ -17,6 +17,7 @@ from leakscale.models import Condition, Domain, Family, ModelState, Opening, Rin
 from leakscale.sealing import SealedPiece
 from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.disclosure.atoms import Cohort
+from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.store.ledger import LoggedEntry
 
@@ -84,7 +85,7 @@ class ShapeText:
 class FamilyOrder:
     """One family to certify."""
 
-    edition_id: str
+    edition_key: EditionKey
     shape: ShapeText
     slot: FamilySlot
     families_per_cell: int
@@ -112,7 +113,7 @@ class FamilyOutcome:
 class CorpusOrder:
     """The corpus of a redeemed grant."""
 
-    edition_id: str
+    edition_key: EditionKey
     grant_id: str
     grant: str
     """Resource name, which the pieces are bound to."""
@@ -129,7 +130,7 @@ class CorpusOrder:
 class TraceOrder:
     """A text, and the grants whose corpora it may have been met in."""
 
-    edition_id: str
+    edition_key: EditionKey
     shapes: tuple[ShapeText, ...]
     grant_ids: tuple[str, ...]
     """Redeemed ones."""
@@ -167,7 +168,7 @@ class ExperimentHead:
     """Whose it is: experiments of two projects may have one id. No disclosure repeats it."""
     experiment_id: str
     model_label: str
-    edition_id: str
+    edition_key: EditionKey
     edition_kind: str
     commitment_root: bytes
     certificates_digest: bytes
@@ -182,6 +183,11 @@ class ExperimentHead:
     assurance_level: str
     is_open: bool
     """Whether the caller may be told everything: the author of a practice edition, who can rebuild its truth."""
+
+    @property
+    def edition_id(self) -> str:
+        """Return the edition's id."""
+        return id_of(self.edition_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,7 @@ class SealedExperiment:
 class RetirementOrder:
     """A frozen edition that is to be used no more."""
 
-    edition_id: str
+    edition_key: EditionKey
     commitment_root: bytes
     family_ids: tuple[str, ...]
     """All of it, in their order."""
@@ -222,10 +228,11 @@ class Scoring(Protocol):
     def sandbox(self) -> SandboxFacts:
         """Tell what runs candidates."""
 
-    def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
+    def fix_seed(self, edition_key: EditionKey, practice_seed: bytes) -> SeedState:
         """Fix the private seed of an edition, once.
 
         Args:
+            edition_key: What it is kept under.
             practice_seed: 32 bytes that the author chose; empty for 256 fresh bits, or for those drawn before.
         """
 
@@ -237,7 +244,7 @@ class Scoring(Protocol):
             IntegrityFailure: If the edition has no private seed.
         """
 
-    def commit(self, edition_id: str, family_ids: tuple[str, ...]) -> bytes:
+    def commit(self, edition_key: EditionKey, family_ids: tuple[str, ...]) -> bytes:
         """Return the Merkle root over the commitments to the associations of these families, in this order.
 
         Raises:
@@ -253,11 +260,11 @@ class Scoring(Protocol):
             IntegrityFailure: If the vault does not open the root, or opened another one before.
         """
 
-    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+    def openings(self, edition_key: EditionKey, logged: LoggedEntry) -> tuple[Opening, ...]:
         """Return what the commitments of a retired edition hid, in the order of family ids.
 
         Args:
-            edition_id: Its id.
+            edition_key: What it is kept under.
             logged: The ledger's entry of the retirement, proved to a signed head.
 
         Raises:

@@ -18,6 +18,7 @@ from leakscale.merkle import tree_hash
 from leakscale.models import Condition, Opening
 from leakscale.openings import openings_to_lines
 from leakscale.sealing import SealedPiece, seal_pieces
+from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
@@ -85,12 +86,12 @@ class Scorer:
         identity = self._pool.identity
         return SandboxFacts(identity.backend, self._notice, identity.image_digest, self._pool.lane_count)
 
-    def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
+    def fix_seed(self, edition_key: EditionKey, practice_seed: bytes) -> SeedState:
         """Fix the private seed of an edition, once; see `Scoring`."""
-        stands = self._vault.fix_seed(edition_id, practice_seed or self._random(_PRIVATE_SEED_BYTES))
+        stands = self._vault.fix_seed(edition_key, practice_seed or self._random(_PRIVATE_SEED_BYTES))
         is_same = not practice_seed or secrets.compare_digest(stands, practice_seed)
         if practice_seed and is_same:
-            self._book.note_practice(edition_id)
+            self._book.note_practice(edition_key)
         return SeedState.STANDS if is_same else SeedState.DIFFERS
 
     def certify(self, order: FamilyOrder) -> FamilyOutcome:
@@ -103,36 +104,39 @@ class Scorer:
             return FamilyOutcome(outcome.family_id, None, outcome.rejection)
         family_id = outcome.construction.family_id
         # Vault first: a certificate that is answered means that its association is safe.
-        self._vault.add_association(order.edition_id, family_id, _association(outcome))
+        self._vault.add_association(order.edition_key, family_id, _association(outcome))
         return FamilyOutcome(family_id, SignedPayload(outcome.payload, outcome.signature), None)
 
-    def commit(self, edition_id: str, family_ids: tuple[str, ...]) -> bytes:
+    def commit(self, edition_key: EditionKey, family_ids: tuple[str, ...]) -> bytes:
         """Return the root over the commitments to the associations of these families; see `Scoring`."""
-        associations = self._associations(edition_id, family_ids)
+        associations = self._associations(edition_key, family_ids)
         return tree_hash(
             [
-                truth_leaf(edition_id=edition_id, family_id=name, key=each.key, truth=each.truth, nonce=each.nonce)
+                truth_leaf(
+                    edition_id=id_of(edition_key), family_id=name, key=each.key, truth=each.truth, nonce=each.nonce
+                )
                 for name, each in associations.items()
             ]
         )
 
     def retire(self, order: RetirementOrder) -> bytes:
         """End the use of an edition; see `Scoring`."""
-        if self.commit(order.edition_id, order.family_ids) != order.commitment_root:
+        edition_id = id_of(order.edition_key)
+        if self.commit(order.edition_key, order.family_ids) != order.commitment_root:
             raise IntegrityFailure(
-                f"the vault does not open the commitment root of edition {order.edition_id!r}; restore registry and "
+                f"the vault does not open the commitment root of edition {edition_id!r}; restore registry and "
                 "vault from one copy of the data folder",
-                subject=f"editions/{order.edition_id}",
+                subject=f"editions/{edition_id}",
             )
-        digest = hashlib.sha256(openings_to_lines(self._openings(order.edition_id))).digest()
+        digest = hashlib.sha256(openings_to_lines(self._openings(order.edition_key))).digest()
         self._book.retire(order, openings_digest=digest)
         return digest
 
-    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+    def openings(self, edition_key: EditionKey, logged: LoggedEntry) -> tuple[Opening, ...]:
         """Return what the commitments of a retired edition hid; see `Scoring`."""
-        digest = self._book.openings_digest(edition_id)
+        edition_id, digest = id_of(edition_key), self._book.openings_digest(edition_key)
         require_logged(logged, edition_id=edition_id, openings_digest=digest, signer=self._signer)
-        openings = self._openings(edition_id)
+        openings = self._openings(edition_key)
         if hashlib.sha256(openings_to_lines(openings)).digest() != digest:
             raise IntegrityFailure(
                 f"the vault holds other associations than when edition {edition_id!r} was retired; restore the vault "
@@ -143,7 +147,7 @@ class Scorer:
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:
         """Write and seal the corpus of a redeemed grant; see `Scoring`."""
-        associations = self._associations(order.edition_id, (family.family_id for family in order.families))
+        associations = self._associations(order.edition_key, (family.family_id for family in order.families))
         by_condition = {
             condition: [each for each in order.families if associations[each.family_id].condition is condition]
             for condition in Condition
@@ -151,7 +155,7 @@ class Scorer:
         banked_keys = {each.key for each in associations.values()}
         shapes = [_parsed(shape) for shape in order.shapes]
         markers = markers_of(
-            shapes, private_seed=self._seed(order.edition_id), grant_id=order.grant_id, banked_keys=banked_keys
+            shapes, private_seed=self._seed(order.edition_key), grant_id=order.grant_id, banked_keys=banked_keys
         )
         records = grant_records(
             ((family, associations[family.family_id].truth) for family in by_condition[Condition.C2]),
@@ -167,8 +171,8 @@ class Scorer:
 
     def trace(self, order: TraceOrder) -> tuple[tuple[str, ...], ...]:
         """Look for the markers of grants; see `Scoring`."""
-        banked_keys = {each.key for each in self._vault.associations(order.edition_id).values()}
-        shapes, seed = [_parsed(shape) for shape in order.shapes], self._seed(order.edition_id)
+        banked_keys = {each.key for each in self._vault.associations(order.edition_key).values()}
+        shapes, seed = [_parsed(shape) for shape in order.shapes], self._seed(order.edition_key)
         return tuple(
             found_in(order.text, markers_of(shapes, private_seed=seed, grant_id=grant_id, banked_keys=banked_keys))
             for grant_id in order.grant_ids
@@ -177,7 +181,7 @@ class Scorer:
     def disclose(self, experiment: SealedExperiment) -> SignedPayload:
         """Score, estimate and sign; see `Scoring`."""
         edition_id = experiment.head.edition_id
-        associations = self._associations(edition_id, (cell.family_id for cell in experiment.families))
+        associations = self._associations(experiment.head.edition_key, (cell.family_id for cell in experiment.families))
         for cell in experiment.families:
             if associations[cell.family_id].condition is not cell.condition:
                 raise IntegrityFailure(
@@ -194,13 +198,13 @@ class Scorer:
 
     def _request(self, order: FamilyOrder) -> FamilyRequest:
         return FamilyRequest(
-            edition_id=order.edition_id,
+            edition_id=id_of(order.edition_key),
             shape=_parsed(order.shape),
             shape_digest=hashlib.sha256(order.shape.toml.encode()).hexdigest(),
             slot=order.slot,
             families_per_cell=order.families_per_cell,
             public_seed=order.public_seed,
-            private_seed=self._seed(order.edition_id),
+            private_seed=self._seed(order.edition_key),
         )
 
     def _next_lane(self) -> int:
@@ -209,32 +213,32 @@ class Scorer:
         pairs = max(1, self._pool.lane_count // 2)
         return 2 * (number // 2 % pairs) + number % 2
 
-    def _seed(self, edition_id: str) -> bytes:
-        seed = self._vault.seed(edition_id)
+    def _seed(self, edition_key: EditionKey) -> bytes:
+        seed = self._vault.seed(edition_key)
         if seed is None:
             raise IntegrityFailure(
-                f"edition {edition_id!r} has no private seed; create it again with the same contents, or restore the "
-                "vault from a copy of the server's data folder",
-                subject=f"editions/{edition_id}",
+                f"edition {id_of(edition_key)!r} has no private seed; create it again with the same contents, or "
+                "restore the vault from a copy of the server's data folder",
+                subject=f"editions/{id_of(edition_key)}",
             )
         return seed
 
-    def _openings(self, edition_id: str) -> tuple[Opening, ...]:
+    def _openings(self, edition_key: EditionKey) -> tuple[Opening, ...]:
         """Return what every family of an edition was committed to, in the order of their ids."""
         return tuple(
             Opening(family_id=name, key=each.key, truth=each.truth, nonce=each.nonce, condition=each.condition)
-            for name, each in sorted(self._vault.associations(edition_id).items())
+            for name, each in sorted(self._vault.associations(edition_key).items())
         )
 
-    def _associations(self, edition_id: str, family_ids: Iterable[str]) -> dict[str, Association]:
-        known = self._vault.associations(edition_id)
+    def _associations(self, edition_key: EditionKey, family_ids: Iterable[str]) -> dict[str, Association]:
+        known = self._vault.associations(edition_key)
         names = list(family_ids)
         lacking = next((name for name in names if name not in known), None)
         if lacking is not None:
             raise IntegrityFailure(
-                f"the vault holds no association of family {lacking!r} of edition {edition_id!r}; restore the vault "
-                "from a copy of the server's data folder",
-                subject=f"editions/{edition_id}",
+                f"the vault holds no association of family {lacking!r} of edition {id_of(edition_key)!r}; restore the "
+                "vault from a copy of the server's data folder",
+                subject=f"editions/{id_of(edition_key)}",
             )
         return {name: known[name] for name in names}
 

@@ -23,7 +23,7 @@ def sealed_digest(experiment: SealedExperiment) -> bytes:
     head = experiment.head
     body = {
         "experiment": [head.project, head.experiment_id],
-        "edition": head.edition_id,
+        "edition": head.edition_key,
         "plan": head.plan_digest,
         "resample_count": head.resample_count,
         "bootstrap_seed": str(head.bootstrap_seed),

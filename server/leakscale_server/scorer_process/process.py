@@ -19,6 +19,7 @@ import structlog
 from leakscale.models import Opening
 from leakscale.sealing import SealedPiece
 from leakscale_server.config import ConfigError
+from leakscale_server.core.edition_keys import EditionKey
 from leakscale_server.errors import ServerFault
 from leakscale_server.scorer.contract import (
     CorpusOrder,
@@ -102,9 +103,9 @@ class ScorerProcess:
             self._watchers.append(watcher)
             watcher(self._connection is not None)
 
-    def fix_seed(self, edition_id: str, practice_seed: bytes) -> SeedState:
+    def fix_seed(self, edition_key: EditionKey, practice_seed: bytes) -> SeedState:
         """See `Scoring`."""
-        state: SeedState = self._ask("fix_seed", edition_id, practice_seed)
+        state: SeedState = self._ask("fix_seed", edition_key, practice_seed)
         return state
 
     def certify(self, order: FamilyOrder) -> FamilyOutcome:
@@ -112,9 +113,9 @@ class ScorerProcess:
         outcome: FamilyOutcome = self._ask("certify", order)
         return outcome
 
-    def commit(self, edition_id: str, family_ids: tuple[str, ...]) -> bytes:
+    def commit(self, edition_key: EditionKey, family_ids: tuple[str, ...]) -> bytes:
         """See `Scoring`."""
-        root: bytes = self._ask("commit", edition_id, family_ids)
+        root: bytes = self._ask("commit", edition_key, family_ids)
         return root
 
     def retire(self, order: RetirementOrder) -> bytes:
@@ -122,9 +123,9 @@ class ScorerProcess:
         digest: bytes = self._ask("retire", order)
         return digest
 
-    def openings(self, edition_id: str, logged: LoggedEntry) -> tuple[Opening, ...]:
+    def openings(self, edition_key: EditionKey, logged: LoggedEntry) -> tuple[Opening, ...]:
         """See `Scoring`."""
-        opened: tuple[Opening, ...] = self._ask("openings", edition_id, logged)
+        opened: tuple[Opening, ...] = self._ask("openings", edition_key, logged)
         return opened
 
     def corpus(self, order: CorpusOrder) -> Iterator[SealedPiece]:

@@ -54,7 +54,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> edition_service_pb2.GetEditionResponse:
         """Return one edition."""
         (edition_id,) = parse(request.name, "editions")
-        edition = self._editions.visible(edition_id, project=call.caller.project)
+        edition = self._editions.get(edition_id, project=call.caller.project)
         return edition_service_pb2.GetEditionResponse(edition=_seen(edition, call))
 
     def ListEditions(  # noqa: N802
@@ -66,7 +66,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         ids = self._editions.list_ids(before=request.page_token, limit=limit + 1, project=call.caller.project)
         page = ids[:limit]
         return edition_service_pb2.ListEditionsResponse(
-            editions=[_seen(self._editions.get(edition_id), call) for edition_id in page],
+            editions=[_seen(self._editions.get(each, project=call.caller.project), call) for each in page],
             next_page_token=page[-1] if len(ids) > limit else "",
         )
 
@@ -105,7 +105,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
     ) -> Iterator[edition_service_pb2.DownloadEditionResponse]:
         """Stream the file of a frozen edition."""
         (edition_id,) = parse(request.name, "editions")
-        self._editions.visible(edition_id, project=call.caller.project)
+        self._editions.get_frozen(edition_id, project=call.caller.project)
         with self._editions.frozen_file(edition_id).open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 yield edition_service_pb2.DownloadEditionResponse(chunk=chunk)
@@ -125,7 +125,7 @@ class EditionService(edition_service_pb2_grpc.EditionServiceServicer):
         """List what the commitments of a retired edition hid, in the order of family ids."""
         (edition_id,) = parse(request.edition, "editions", field="edition")
         limit = codec.page_size(request.page_size, default=FAMILIES_PER_PAGE)
-        self._editions.visible(edition_id, project=call.caller.project)
+        self._editions.get(edition_id, project=call.caller.project)
         openings = self._retirements.openings(edition_id, after=request.page_token, limit=limit + 1)
         page = openings[:limit]
         return edition_service_pb2.ListOpeningsResponse(

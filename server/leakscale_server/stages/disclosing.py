@@ -69,7 +69,7 @@ class Disclosing:
     def _sealed(self, experiment: Experiment) -> SealedExperiment:
         edition = self._editions.get_frozen(experiment.plan.edition_id)
         families = self._editions.families(edition.edition_id)
-        slots = {each.family_id: each.slot for each in self._editions.certificates(edition.edition_id)}
+        slots = {each.family_id: each.slot for each in self._editions.certificates(edition)}
         answers = self._experiments.sealed_answers(experiment)
         choices = {family.family_id: choices_of(family.candidates) for family in families}
         return SealedExperiment(
@@ -107,7 +107,7 @@ def _head(experiment: Experiment, edition: Edition, *, level: str) -> Experiment
         project=experiment.project,
         experiment_id=plan.experiment_id,
         model_label=plan.model_label,
-        edition_id=edition.edition_id,
+        edition_key=edition.key,
         edition_kind=edition.kind,
         commitment_root=edition.commitment_root,
         certificates_digest=edition.certificates_digest,

@@ -59,7 +59,7 @@ class EditionStages:
         """
         _check_seed(draft, practice_private_seed)
         edition = self._editions.create(draft, principal=principal, check=_require_unique_keys)
-        if self._scorer.fix_seed(edition.edition_id, practice_private_seed) is SeedState.DIFFERS:
+        if self._scorer.fix_seed(edition.key, practice_private_seed) is SeedState.DIFFERS:
             raise DigestConflict(
                 f"practice edition {edition.edition_id!r} exists with another private seed; choose another id",
                 subject=edition.edition_id,
@@ -84,7 +84,7 @@ class EditionStages:
             NotCertified: If a family has no certificate.
         """
         with self._freezing:
-            edition = self._editions.get(edition.edition_id)
+            edition = self._editions.again(edition)
             return edition if edition.is_frozen else self._freeze(edition, principal=principal)
 
     def _freeze(self, edition: Edition, *, principal: str) -> Edition:
@@ -97,11 +97,11 @@ class EditionStages:
                 subject=f"editions/{edition.edition_id}",
             )
         families = _public_families(edition)
-        root = self._scorer.commit(edition.edition_id, tuple(rings[0].family_id for rings in families))
+        root = self._scorer.commit(edition.key, tuple(rings[0].family_id for rings in families))
         return self._editions.freeze(edition, families, commitment_root=root, principal=principal)
 
     def _certify_one(self, edition: Edition, slot: FamilySlot, *, principal: str) -> CertificationOutcome:
-        stored = self._editions.certificate(edition.edition_id, slot)
+        stored = self._editions.certificate(edition, slot)
         if stored is not None:
             return CertificationOutcome(slot, stored.family_id, stored, None, is_stored=True)
         outcome = self._scorer.certify(_order(edition, slot))
@@ -130,7 +130,7 @@ def _check_seed(draft: EditionDraft, seed: bytes) -> None:
 def _order(edition: Edition, slot: FamilySlot) -> FamilyOrder:
     position = [shape.id for shape in edition.shapes].index(slot.shape_id)
     return FamilyOrder(
-        edition_id=edition.edition_id,
+        edition_key=edition.key,
         shape=ShapeText(*edition.sources[position]),
         slot=slot,
         families_per_cell=edition.families_per_cell,

@@ -89,7 +89,7 @@ class Exposure:
         grant = self._grants.redeem(self.get(edition_id, grant_id, caller), caller, request_id=request_id)
         return self._scorer.corpus(
             CorpusOrder(
-                edition_id=edition_id,
+                edition_key=edition.key,
                 grant_id=grant_id,
                 grant=grant.name,
                 holder_key=grant.holder_key,
@@ -117,7 +117,7 @@ class Exposure:
         if edition.project != caller.project:
             raise _unseen(f"editions/{edition_id}")
         redeemed = [grant for grant in self._grants.of_edition(edition_id) if grant.redeem_time is not None]
-        order = TraceOrder(edition_id, _shapes(edition), tuple(grant.grant_id for grant in redeemed), text)
+        order = TraceOrder(edition.key, _shapes(edition), tuple(grant.grant_id for grant in redeemed), text)
         found = zip(redeemed, self._scorer.trace(order), strict=True)
         return [(grant, markers) for grant, markers in found if markers]
 

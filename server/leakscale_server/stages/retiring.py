@@ -35,13 +35,13 @@ class Retiring:
         if self._retirements.is_complete(edition.edition_id):
             return edition
         logged = self._retirements.record(edition, lambda: self._ended(edition), principal=principal)
-        return self._retirements.show(edition, self._scorer.openings(edition.edition_id, logged))
+        return self._retirements.show(edition, self._scorer.openings(edition.key, logged))
 
     def _ended(self, edition: Edition) -> bytes:
         families = self._editions.families(edition.edition_id)
         return self._scorer.retire(
             RetirementOrder(
-                edition_id=edition.edition_id,
+                edition_key=edition.key,
                 commitment_root=edition.commitment_root,
                 family_ids=tuple(family.family_id for family in families),
                 sealed=self._disclosing.sealed_digests(edition.edition_id),

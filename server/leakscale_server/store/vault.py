@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from leakscale.digests import canonical_json
 from leakscale.models import Condition
+from leakscale_server.core.edition_keys import id_of
 from leakscale_server.errors import IntegrityFailure
 from leakscale_server.store.database import InsertOnlyDatabase, Table
 from leakscale_server.store.vault_key import VaultError
@@ -83,58 +84,58 @@ class Vault:
         except sqlite3.DatabaseError as error:
             raise VaultError(f"{self._path} is damaged or no vault ({error}); restore it from a copy") from error
 
-    def fix_seed(self, edition_id: str, seed: bytes) -> bytes:
+    def fix_seed(self, edition_key: str, seed: bytes) -> bytes:
         """Store the private seed of an edition unless it has one, and return the one that stands."""
-        self._database.add("seeds", [{"edition_id": edition_id, "sealed": self._seal(seed, "seeds", edition_id)}])
-        return self.seed(edition_id) or seed
+        self._database.add("seeds", [{"edition_id": edition_key, "sealed": self._seal(seed, "seeds", edition_key)}])
+        return self.seed(edition_key) or seed
 
-    def seed(self, edition_id: str) -> bytes | None:
+    def seed(self, edition_key: str) -> bytes | None:
         """Return the private seed of an edition, if it has one.
 
         Raises:
             IntegrityFailure: If the row is damaged or another edition's.
         """
-        with _readable(edition_id):
-            row = self._database.row("SELECT sealed FROM seeds WHERE edition_id = ?", (edition_id,))
-            return self._unseal(row["sealed"], "seeds", edition_id) if row else None
+        with _readable(edition_key):
+            row = self._database.row("SELECT sealed FROM seeds WHERE edition_id = ?", (edition_key,))
+            return self._unseal(row["sealed"], "seeds", edition_key) if row else None
 
-    def add_association(self, edition_id: str, family_id: str, association: Association) -> None:
+    def add_association(self, edition_key: str, family_id: str, association: Association) -> None:
         """Store the association of a certified family; the first one stays."""
-        sealed = self._seal(_encode(association), "associations", edition_id, family_id)
-        self._database.add("associations", [{"edition_id": edition_id, "family_id": family_id, "sealed": sealed}])
+        sealed = self._seal(_encode(association), "associations", edition_key, family_id)
+        self._database.add("associations", [{"edition_id": edition_key, "family_id": family_id, "sealed": sealed}])
 
-    def associations(self, edition_id: str) -> dict[str, Association]:
+    def associations(self, edition_key: str) -> dict[str, Association]:
         """Return the associations of an edition by family id.
 
         Raises:
             IntegrityFailure: If a row is damaged or another family's.
         """
         found = {}
-        with _readable(edition_id):
+        with _readable(edition_key):
             query = "SELECT family_id, sealed FROM associations WHERE edition_id = ?"
-            for row in self._database.rows(query, (edition_id,)):
+            for row in self._database.rows(query, (edition_key,)):
                 name = row["family_id"]
-                with _readable(edition_id, family_id=name):
-                    found[name] = _decode(self._unseal(row["sealed"], "associations", edition_id, name))
+                with _readable(edition_key, family_id=name):
+                    found[name] = _decode(self._unseal(row["sealed"], "associations", edition_key, name))
         return found
 
-    def note(self, kind: str, edition_id: str, name: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def note(self, kind: str, edition_key: str, name: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a note about an edition unless there is one of that kind and name, and return the one that stands."""
-        sealed = self._seal(canonical_json(body), "notes", kind, edition_id, name)
-        self._database.add("notes", [{"kind": kind, "edition_id": edition_id, "name": name, "sealed": sealed}])
-        return self.notes(kind, edition_id, name=name)[name]
+        sealed = self._seal(canonical_json(body), "notes", kind, edition_key, name)
+        self._database.add("notes", [{"kind": kind, "edition_id": edition_key, "name": name, "sealed": sealed}])
+        return self.notes(kind, edition_key, name=name)[name]
 
-    def notes(self, kind: str, edition_id: str, *, name: str | None = None) -> dict[str, dict[str, Any]]:
+    def notes(self, kind: str, edition_key: str, *, name: str | None = None) -> dict[str, dict[str, Any]]:
         """Return the notes of one kind about an edition by name, all or the one of a name.
 
         Raises:
             IntegrityFailure: If a row is damaged or stood in another place.
         """
         query = "SELECT name, sealed FROM notes WHERE kind = ? AND edition_id = ? AND ? IN (name, '')"
-        with _readable(edition_id):
+        with _readable(edition_key):
             return {
-                row["name"]: json.loads(self._unseal(row["sealed"], "notes", kind, edition_id, row["name"]))
-                for row in self._database.rows(query, (kind, edition_id, name or ""))
+                row["name"]: json.loads(self._unseal(row["sealed"], "notes", kind, edition_key, row["name"]))
+                for row in self._database.rows(query, (kind, edition_key, name or ""))
             }
 
     @contextmanager
@@ -180,7 +181,7 @@ class Vault:
 
 
 @contextmanager
-def _readable(edition_id: str, *, family_id: str = "") -> Iterator[None]:
+def _readable(edition_key: str, *, family_id: str = "") -> Iterator[None]:
     """Name the row that does not open, without a word of what it holds."""
     whose = f"of family {family_id!r} " if family_id else ""
     try:
@@ -189,9 +190,9 @@ def _readable(edition_id: str, *, family_id: str = "") -> Iterator[None]:
         raise
     except (InvalidTag, ValueError, sqlite3.DatabaseError) as error:
         raise IntegrityFailure(
-            f"what the vault holds {whose}of edition {edition_id!r} is damaged or stood in another place; restore the "
-            "vault from a copy of the server's data folder",
-            subject=f"editions/{edition_id}",
+            f"what the vault holds {whose}of edition {id_of(edition_key)!r} is damaged or stood in another place; "
+            "restore the vault from a copy of the server's data folder",
+            subject=f"editions/{id_of(edition_key)}",
         ) from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from leakscale_server.errors import InvalidRequest, NotFound
+from leakscale_server.registry.edition_index import FROZEN_EDITIONS
 from leakscale_server.registry.experiments.times import time_text
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import PUBLIC, Ledger
@@ -18,13 +19,13 @@ def permit_small_cohorts(
     """Permit numbers over 64 to 127 families of a private edition; return whether it was not permitted before.
 
     Raises:
-        NotFound: If there is no such edition.
+        NotFound: If there is no such frozen edition.
         InvalidRequest: If it is a practice edition, which has no floor.
     """
     with registry.transaction():
-        edition = registry.row("SELECT kind FROM editions WHERE edition_id = ?", (edition_id,))
+        edition = registry.row(f"SELECT kind FROM ({FROZEN_EDITIONS}) WHERE edition_id = ?", (edition_id,))  # noqa: S608 - words are ours
         if edition is None:
-            raise NotFound(f"edition {edition_id!r} does not exist on this server", subject=edition_id)
+            raise NotFound(f"edition {edition_id!r} is not frozen on this server", subject=edition_id)
         if edition["kind"] == "practice":
             raise InvalidRequest(
                 f"edition {edition_id!r} is for practice and has no floor to lower",
