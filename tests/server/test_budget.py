@@ -287,9 +287,9 @@ def test_what_expires_is_free_again_and_can_no_longer_be_disclosed(tmp_path: Pat
     assert registered(experiments, [PARTY], 9) == 4
     assert {bank.phase for bank in experiments.get("north", "old-0").banks} == {BankPhase.EXPIRED}
     with pytest.raises(Expired, match="expired, or was withdrawn, on 2026-01-01 01:00 UTC"):
-        experiments.charge("north", "old-0")
+        experiments.releases.charge("north", "old-0")
     with pytest.raises(Expired):
-        experiments.seal("north", "old-0", "sql-base", request_id="late")
+        experiments.answers.seal("north", "old-0", "sql-base", request_id="late")
 
 
 def test_what_is_withdrawn_is_free_again_and_what_is_disclosed_is_not(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_what_is_withdrawn_is_free_again_and_what_is_disclosed_is_not(tmp_path: 
     assert {bank.phase for bank in withdrawn.banks} == {BankPhase.EXPIRED}
     assert experiments.withdraw(name, party=PARTY) == withdrawn
     with pytest.raises(Expired, match="withdrawn"):
-        experiments.seal("north", name, "sql-base", request_id="late")
+        experiments.answers.seal("north", name, "sql-base", request_id="late")
     assert experiments.create(numbered(0), party=PARTY) == withdrawn
     experiments.create(dataclasses.replace(PLAN, experiment_id="instead"), party=PARTY)
     with pytest.raises(BudgetSpent):

@@ -331,7 +331,7 @@ def parts(folder: Path, monkeypatch: pytest.MonkeyPatch, *answers: bytes | Excep
     scorer = cast(Scoring, ScriptedScorer(*answers))
     disclosing = Disclosing(editions, experiments, GrantRegistry(registry, ledger), scorer, public_key=b"k" * 32)
     for bank in experiments.create(PLAN, party=PARTY).banks:
-        experiments.seal("north", "first", bank.bank_id, request_id="seal")
+        experiments.answers.seal("north", "first", bank.bank_id, request_id="seal")
     return Parts(experiments, disclosing, ledger, clock)
 
 
@@ -359,10 +359,10 @@ def test_what_was_scored_and_not_released_leaves_as_it_was_scored(
 ) -> None:
     """Killed between the two, the first numbers stay; the ledger tells of them once."""
     made = parts(tmp_path, monkeypatch, b"two")
-    experiment = made.experiments.charge("north", "first")
-    made.experiments.score(experiment, Statement(b"one", b"s", b"k" * 32))
+    experiment = made.experiments.releases.charge("north", "first")
+    made.experiments.releases.score(experiment, Statement(b"one", b"s", b"k" * 32))
     assert made.phases == {BankPhase.SCORED}
-    assert made.experiments.released("north", "first") is None
+    assert made.experiments.releases.released("north", "first") is None
 
     released = made.disclosing.disclose("north", "first")
 

@@ -36,7 +36,7 @@ class Scene:
 
     def submit(self, principal: str, experiment_id: str = "first") -> None:
         chunk = AnswerChunk(0, lines_digest([answer_line(ANSWER)]), [ANSWER])
-        self.experiments.submit(experiment_id, "sql-base", [chunk], party=Party(principal, "default"))
+        self.experiments.answers.submit(experiment_id, "sql-base", [chunk], party=Party(principal, "default"))
 
     def redeem(self, principal: str) -> None:
         caller = Caller("t", principal, "default", Role.ADMIN, ROLE_SCOPES[Role.ADMIN])

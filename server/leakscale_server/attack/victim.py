@@ -211,15 +211,15 @@ class Client:
             AnswerChunk(number, digest, chunk)
             for number, (chunk, digest) in enumerate(chunks_of(answers), start=first_chunk)
         )
-        return self._victim.experiments.submit(bank.experiment_id, bank.bank_id, chunks, party=self._party)
+        return self._victim.experiments.answers.submit(bank.experiment_id, bank.bank_id, chunks, party=self._party)
 
     def chunks(self, bank: Bank) -> list[StoredChunk]:
         """List the chunks of a bank."""
-        return self._victim.experiments.chunks(self._party.project, bank, start=0, limit=_CHUNKS_LISTED)
+        return self._victim.experiments.answers.chunks(self._party.project, bank, start=0, limit=_CHUNKS_LISTED)
 
     def seal(self, bank: Bank, *, request_id: str = "seal") -> Receipt:
         """Seal a bank."""
-        registry = self._victim.experiments
+        registry = self._victim.experiments.answers
         return registry.seal(self._party.project, bank.experiment_id, bank.bank_id, request_id=request_id)
 
     def disclose(self, experiment: Experiment) -> dict[str, Any]:

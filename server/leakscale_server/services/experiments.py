@@ -91,7 +91,7 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
         """List the chunks that are there."""
         bank = self._experiments.get_bank(call.caller.project, *parse(request.name, "experiments", "banks"))
         limit, start = page_size(request.page_size, default=PAGE_SIZE_MAX), page_start(request.page_token)
-        found = self._experiments.chunks(call.caller.project, bank, start=start, limit=limit + 1)
+        found = self._experiments.answers.chunks(call.caller.project, bank, start=start, limit=limit + 1)
         return bank_service_pb2.ListChunksResponse(
             chunks=[codec.encode_chunk(chunk) for chunk in found[:limit]],
             next_page_token=str(found[limit].number) if len(found) > limit else "",
@@ -106,7 +106,7 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
             raise InvalidRequest("the stream names no bank; send at least one message", subject="bank")
         experiment_id, bank_id = parse(first.bank, "experiments", "banks", field="bank")
         chunks = _chunks(first, request_iterator)
-        bank = self._experiments.submit(experiment_id, bank_id, chunks, party=_party(call))
+        bank = self._experiments.answers.submit(experiment_id, bank_id, chunks, party=_party(call))
         return bank_service_pb2.SubmitAnswersResponse(bank=codec.encode_bank(bank))
 
     def SealBank(  # noqa: N802
@@ -114,7 +114,9 @@ class BankService(bank_service_pb2_grpc.BankServiceServicer):
     ) -> bank_service_pb2.SealBankResponse:
         """Close a complete bank."""
         experiment_id, bank_id = parse(request.name, "experiments", "banks")
-        receipt = self._experiments.seal(call.caller.project, experiment_id, bank_id, request_id=request.request_id)
+        receipt = self._experiments.answers.seal(
+            call.caller.project, experiment_id, bank_id, request_id=request.request_id
+        )
         return bank_service_pb2.SealBankResponse(receipt=codec.encode_receipt(receipt))
 
 

@@ -54,23 +54,23 @@ class Disclosing:
             NotSealed: If a bank is open.
             Expired: If the experiment is.
         """
-        experiment = self._experiments.charge(project, experiment_id)
-        stored = self._experiments.released(project, experiment_id)
+        experiment = self._experiments.releases.charge(project, experiment_id)
+        stored = self._experiments.releases.released(project, experiment_id)
         if stored is not None:
             return stored
         signed = self._scorer.disclose(self._sealed(experiment))
-        self._experiments.score(experiment, Statement(signed.payload, signed.signature, self._public_key))
-        return self._experiments.release(experiment)
+        self._experiments.releases.score(experiment, Statement(signed.payload, signed.signature, self._public_key))
+        return self._experiments.releases.release(experiment)
 
     def sealed_digests(self, edition_id: str) -> tuple[bytes, ...]:
         """Identify every experiment on an edition whose banks are all sealed and whose numbers may still leave."""
-        return tuple(sealed_digest(self._sealed(each)) for each in self._experiments.awaiting_disclosure(edition_id))
+        return tuple(sealed_digest(self._sealed(each)) for each in self._experiments.releases.awaiting(edition_id))
 
     def _sealed(self, experiment: Experiment) -> SealedExperiment:
         edition = self._editions.get_frozen(experiment.plan.edition_id)
         families = self._editions.families(edition.edition_id)
         slots = {each.family_id: each.slot for each in self._editions.certificates(edition)}
-        answers = self._experiments.sealed_answers(experiment)
+        answers = self._experiments.answers.sealed_answers(experiment)
         choices = {family.family_id: choices_of(family.candidates) for family in families}
         return SealedExperiment(
             head=_head(experiment, edition, level=self._assurance_level(experiment, edition)),
@@ -85,7 +85,7 @@ class Disclosing:
         return assurance_level(
             is_practice=edition.kind == "practice",
             is_self_administered=experiment.plan.is_self_administered,
-            submitters=self._experiments.submitters(experiment),
+            submitters=self._experiments.answers.submitters(experiment),
             redeemers=self._grants.redeemers(edition.edition_id),
         )
 

@@ -2,16 +2,17 @@
 
 plans        what is fixed at the registration, and what a plan may say
 accounts     which releases it sets aside, and what everybody has spent
-chunks       answers as they come in
-releases     what becomes of a sealed experiment
-banks        a bank and its receipt
-experiments  all of it as one life: registered → open → sealed → scored → released, or expired
+experiments  registration, and whose hands an experiment is in then
+experiment   one of them with its banks (`banks`), read as it is now (`reading`)
+answering    answers as they come in (`chunks`), and the seal; or it is given up (`withdrawals`)
+releasing    a sealed one charged, scored and released (`releases`); or it expired on the way
 """
 
 from leakscale_server.registry.experiments.accounts import AtomBudget, Party
 from leakscale_server.registry.experiments.banks import Bank, BankPhase, Receipt, bank_id_of
 from leakscale_server.registry.experiments.chunks import AnswerChunk, StoredChunk
-from leakscale_server.registry.experiments.experiments import Experiment, ExperimentRegistry
+from leakscale_server.registry.experiments.experiment import Experiment
+from leakscale_server.registry.experiments.experiments import ExperimentRegistry
 from leakscale_server.registry.experiments.plans import ExperimentPlan
 from leakscale_server.registry.experiments.releases import Released, Statement
 
