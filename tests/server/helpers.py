@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from leakscale.client import Client
+from leakscale.errors import LeakScaleError
 from leakscale.models import (
     Answer,
     Bank,
@@ -93,6 +96,14 @@ def answers_to(bank: Bank, families: Iterable[Family], *, position: int = 0, dra
         if family.domain is bank.domain
         for draw in range(draws)
     ]
+
+
+def refusal(kind: type[LeakScaleError], act: Callable[[], object]) -> str:
+    """Return what an act is refused with, which is of this class and no narrower one."""
+    with pytest.raises(kind) as caught:
+        act()
+    assert type(caught.value) is kind
+    return str(caught.value)
 
 
 @dataclass(frozen=True, slots=True)

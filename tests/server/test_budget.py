@@ -339,7 +339,7 @@ def test_the_command_permits_small_cohorts_of_private_editions_and_says_so_in_th
     missing = CliRunner().invoke(app, [*command, "other"])
 
     assert (json.loads(first.stdout)["is_new"], json.loads(again.stdout)["is_new"]) == (True, False)
-    assert (missing.exit_code, "'other' does not exist" in missing.stderr) == (2, True)
+    assert (missing.exit_code, "'other' is not frozen" in missing.stderr) == (2, True)
     assert experiments.create(plan, party=PARTY).plan == plan
     entries = Ledger(open_registry(tmp_path), Signer.load_or_create(tmp_path / "signing.key")).entries(
         project="anybody", start=0, limit=99

@@ -25,7 +25,10 @@ def permit_small_cohorts(
     with registry.transaction():
         edition = registry.row(f"SELECT kind FROM ({FROZEN_EDITIONS}) WHERE edition_id = ?", (edition_id,))  # noqa: S608 - words are ours
         if edition is None:
-            raise NotFound(f"edition {edition_id!r} is not frozen on this server", subject=edition_id)
+            raise NotFound(
+                f"edition {edition_id!r} is not frozen on this server; freeze it, or correct the name",
+                subject=edition_id,
+            )
         if edition["kind"] == "practice":
             raise InvalidRequest(
                 f"edition {edition_id!r} is for practice and has no floor to lower",
