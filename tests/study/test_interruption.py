@@ -45,6 +45,8 @@ def test_a_study_killed_at_every_stage_ends_in_the_same_numbers(
         "certificates.jsonl",
         "banks/sql-adapted.attempts.jsonl",
         "analysis/disclosure.json",
+        "evidence.partial/banks/answers.parquet",
+        "evidence/manifest.json",
     ]
     killed = 0
     for moment in moments:

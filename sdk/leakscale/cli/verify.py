@@ -66,7 +66,7 @@ def directory(
     tree = find_tree(root)
     key = None if public_key is None else _key(public_key)
     if tree is not None:
-        _verify_tree(context, root, tree, key=key, manifest_digest=manifest_digest)
+        _verify_tree(context, tree, key=key, manifest_digest=manifest_digest)
         return
     if (root / "study.json").is_file():
         raise typer.BadParameter(f"study '{root}' has no evidence; make it, `leakscale evidence build {root}`")
@@ -80,10 +80,9 @@ def directory(
     _say(context, verify_directory(root, public_key=key))
 
 
-def _verify_tree(
-    context: typer.Context, named: Path, tree: Path, *, key: bytes | None, manifest_digest: str | None
-) -> None:
+def _verify_tree(context: typer.Context, tree: Path, *, key: bytes | None, manifest_digest: str | None) -> None:
     from leakscale.cli.evidence import exit_code_of  # noqa: PLC0415
+    from leakscale.evidence.layout import study_of  # noqa: PLC0415
     from leakscale.evidence.steps import steps_to_json, verdict_of  # noqa: PLC0415
     from leakscale.evidence.verifying import Expectations, verify_tree  # noqa: PLC0415
     from leakscale.evidence.watching import showing_steps  # noqa: PLC0415
@@ -96,7 +95,7 @@ def _verify_tree(
     expected = Expectations(
         manifest_digest=None if manifest_digest is None else manifest_digest.lower(),
         public_key=key,
-        study=named if tree != named else None,
+        study=study_of(tree),
     )
     with showing_steps(console.progress) as advance:
         steps = verify_tree(tree, expected, advance=advance)

@@ -5,16 +5,18 @@ It says nothing that the results of the banks do not say; a verification derives
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leakscale.answers import answer_line
 from leakscale.errors import IntegrityError
 from leakscale.inference.binding import BankFiles
 from leakscale.inference.cases import FrozenBank
-from leakscale.models import Domain, ModelState, Ring
+from leakscale.models import Answer, Domain, ModelState, Ring
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +38,14 @@ class BankAnswers:
     """As the results have them."""
     choices: list[int | None]
     """Display index of the candidate that each answer chose; None where it is none of the four strings."""
+
+    def digest(self) -> str:
+        """Return the hex SHA-256 of the answers as the server seals them."""
+        state = hashlib.sha256()
+        columns = (self.columns[name].to_pylist() for name in ("family_id", "draw", "text"))
+        for family_id, draw, text in zip(*columns, strict=True):
+            state.update(answer_line(Answer(family_id, draw, text)))
+        return state.hexdigest()
 
 
 def read_bank_answers(bank_id: str, files: BankFiles, *, state: ModelState) -> BankAnswers:

@@ -29,7 +29,7 @@ from typing import Final
 from leakscale.inference.binding import BankFiles
 from leakscale.verify.directory import ServerDirectory
 
-__all__ = ["EVIDENCE_FOLDER", "KEPT_FOLDER", "LAYERS", "EvidenceLayout", "file_name_of", "find_tree"]
+__all__ = ["EVIDENCE_FOLDER", "KEPT_FOLDER", "LAYERS", "EvidenceLayout", "file_name_of", "find_tree", "study_of"]
 
 LAYERS: Final = ("source", "training", "banks", "analysis", "audits")
 EVIDENCE_FOLDER: Final = "evidence"
@@ -186,3 +186,9 @@ def find_tree(path: Path) -> Path | None:
         if EvidenceLayout(root).manifest.exists() or EvidenceLayout(root).manifest_digest.exists():
             return root
     return None
+
+
+def study_of(tree: Path) -> Path | None:
+    """Return the study directory that a tree lies in, which keeps its digest; None where it lies alone."""
+    study = tree.absolute().parent
+    return study if (study / KEPT_FOLDER).is_dir() else None

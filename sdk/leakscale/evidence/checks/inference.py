@@ -7,16 +7,13 @@ Source: LeakScale E.7, F.1, F.2.
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from leakscale.answers import answer_line
 from leakscale.errors import IntegrityError
 from leakscale.evidence.answers import BankAnswers, answers_table, first_difference, read_bank_answers, read_table
 from leakscale.evidence.checks.outcome import Checked, counted, require_same
@@ -25,20 +22,11 @@ from leakscale.inference.binding import BankFiles, Binding, verify_bank
 from leakscale.inference.cases import FrozenBank, families_digest
 from leakscale.models import Family
 
-__all__ = ["FollowedBank", "check_inference", "follow_banks", "read_all_answers"]
+__all__ = ["check_inference", "follow_banks", "read_all_answers"]
 
 _PROCESS_COUNT: Final = 2
 _CASES_ALONE: Final = 20_000
 """Cases up to which starting processes costs more than it saves."""
-
-
-@dataclass(frozen=True, slots=True)
-class FollowedBank:
-    """A bank whose results follow from its attempts."""
-
-    binding: Binding
-    answers_digest: str
-    """Hex SHA-256 of its answers as the server seals them."""
 
 
 def check_inference(tree: EvidenceTree, *, advance: Callable[[int], None] = lambda count: None) -> Checked:
@@ -51,16 +39,16 @@ def check_inference(tree: EvidenceTree, *, advance: Callable[[int], None] = lamb
     followed = follow_banks(tree, advance=advance)
     own = ("bank-sealed", tree.study.experiment.id)
     sealed = {each["bank"]: each["answers"] for each in tree.ledger if (each["kind"], each.get("experiment")) == own}
-    for bank_id, bank in followed.items():
-        name = tree.layout.relative(tree.layout.bank(bank_id).results)
-        require_same(name, "SHA-256 of its answers, by the ledger,", bank.answers_digest, sealed.get(bank_id))
-        _require_own_plan(tree, bank_id)
     answers = read_all_answers(tree)
+    for bank in answers:
+        name = tree.layout.relative(tree.layout.bank(bank.bank_id).results)
+        require_same(name, "SHA-256 of its answers, by the ledger,", bank.digest(), sealed.get(bank.bank_id))
+        _require_own_plan(tree, bank.bank_id)
     expected = answers_table(answers, model=tree.disclosure_model, shapes=tree.shape_of)
     if difference := first_difference(read_table(tree.layout.answers), expected):
         raise IntegrityError(f"{tree.layout.relative(tree.layout.answers)} {difference}")
-    cases = sum(bank.binding.case_count for bank in followed.values())
-    attempts = sum(bank.binding.attempt_count for bank in followed.values())
+    cases = sum(binding.case_count for binding in followed.values())
+    attempts = sum(binding.attempt_count for binding in followed.values())
     return Checked(
         cases,
         f"{counted(cases, 'result', 'results')} of {counted(len(followed), 'bank', 'banks')} derived again from "
@@ -68,7 +56,7 @@ def check_inference(tree: EvidenceTree, *, advance: Callable[[int], None] = lamb
     )
 
 
-def follow_banks(tree: EvidenceTree, *, advance: Callable[[int], None] = lambda count: None) -> dict[str, FollowedBank]:
+def follow_banks(tree: EvidenceTree, *, advance: Callable[[int], None] = lambda count: None) -> dict[str, Binding]:
     """Derive the results of every bank again and compare every digest, bank by bank.
 
     Raises:
@@ -79,12 +67,12 @@ def follow_banks(tree: EvidenceTree, *, advance: Callable[[int], None] = lambda 
         raise IntegrityError("banks: there is none, expected those of the registered experiment")
     files = [tree.layout.bank(name) for name in names]
     cases = sum(header["case_count"] for header in tree.attempts_headers.values())
-    followed: dict[str, FollowedBank] = {}
+    followed: dict[str, Binding] = {}
     done = 0
     with _workers(1 if cases <= _CASES_ALONE else _PROCESS_COUNT) as each:
-        for name, bank in zip(names, each(files), strict=True):
-            followed[name] = bank
-            done += bank.binding.case_count
+        for name, binding in zip(names, each(files), strict=True):
+            followed[name] = binding
+            done += binding.case_count
             advance(done)
     return followed
 
@@ -98,30 +86,22 @@ def read_all_answers(tree: EvidenceTree) -> list[BankAnswers]:
 
 
 @contextmanager
-def _workers(count: int) -> Iterator[Callable[[Sequence[BankFiles]], Iterator[FollowedBank]]]:
+def _workers(count: int) -> Iterator[Callable[[Sequence[BankFiles]], Iterator[Binding]]]:
     if count == 1:
         yield lambda files: map(_follow, files)
         return
     # Forked, a worker would hold whatever threads of the parent held.
-    context = multiprocessing.get_context("forkserver")
+    context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context) as pool:
         yield lambda files: pool.map(_follow, files)
 
 
-def _follow(files: BankFiles) -> FollowedBank:
+def _follow(files: BankFiles) -> Binding:
     try:
-        binding = verify_bank(files)
+        return verify_bank(files)
     except IntegrityError as error:
         # Messages name files below the tree, wherever it lies.
-        raise IntegrityError(str(error).replace(f"{files.plan.parent}{_separator(files.plan)}", "banks/")) from error
-    state = hashlib.sha256()
-    for answer in files.read_answers():
-        state.update(answer_line(answer))
-    return FollowedBank(binding, state.hexdigest())
-
-
-def _separator(path: Path) -> str:
-    return str(path)[len(str(path.parent))]
+        raise IntegrityError(str(error).replace(f"{files.plan.parent}{os.sep}", "banks/")) from error
 
 
 def _require_own_plan(tree: EvidenceTree, bank_id: str) -> None:

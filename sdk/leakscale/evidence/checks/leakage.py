@@ -4,8 +4,8 @@ A corpus stays in memory, so of a private edition there is what the adapter's re
 as controls, how many bytes were searched for their names, and what it was made of. Of a practice edition the corpus is
 written again from the seeds, has to have the digest that the record names, and is searched here.
 
-What it does not find: a control family that is told in other words without its key, its id or its handles, in more
-than seven words running.
+What it does not find: a control family that is told in other words without its key, its id or its handles. Values of
+candidates are not searched: they are numbers and words that other families and other texts have too.
 
 Source: LeakScale D.1, METHODS 10.10.
 """
@@ -13,6 +13,7 @@ Source: LeakScale D.1, METHODS 10.10.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -25,13 +26,14 @@ from leakscale.evidence.tree import EvidenceTree
 from leakscale.models import Condition, Domain, Family, Ring, TrainingRecord
 from leakscale.training_records import corpus_digest, families_by_domain
 
-__all__ = ["check_leakage"]
+__all__ = ["Names", "check_leakage"]
 
 _RECORD: Final = "training/completion.json"
 _CANARY: Final = re.compile(rb"lsk-canary-[0-9a-f]{32}")
 _DIRECT_LOOKUP: Final = b'/direct-lookup"'
 _WORD: Final = re.compile(r"\w+")
 _GRAM_WORDS: Final = 8
+_HANDLES_TOGETHER: Final = 3
 
 
 def check_leakage(tree: EvidenceTree) -> Checked:
@@ -110,12 +112,11 @@ def _require_unrelated(background: Iterable[TrainingRecord], tree: EvidenceTree)
 
     Eight words are searched here alone: the other records have the sentences of their shape in common with the control.
     """
-    families = tree.edition.by_id.values()
-    names = _names(families)
-    grams = {gram for family in families for gram in _grams(family.task)}
+    names = Names(tree.edition.by_id.values())
+    grams = {gram for family in tree.edition.by_id.values() for gram in _grams(family.task)}
     for record in background:
         text = _text(record)
-        if names.intersection(_tokens(text)) or grams.intersection(_grams(text)):
+        if names.met_in(text) or grams.intersection(_grams(text)):
             raise IntegrityError(
                 f"{_RECORD}: background record '{record.record_id}' holds a name or eight running words of a family, "
                 "expected none"
@@ -123,32 +124,43 @@ def _require_unrelated(background: Iterable[TrainingRecord], tree: EvidenceTree)
 
 
 def _require_no_control(tree: EvidenceTree, rebuilt: RebuiltEdition, records: Iterable[TrainingRecord]) -> int:
-    """Search records for names that only control families have; return the bytes that were searched."""
-    by_id = tree.edition.by_id
-    control_ids = {name for name, family in rebuilt.families.items() if family.condition is Condition.C0}
-    names = _names(by_id[name] for name in control_ids) - _names(
-        family for name, family in by_id.items() if name not in control_ids
-    )
+    """Search records for the names of control families; return the bytes that were searched."""
+    controls = (name for name, family in rebuilt.families.items() if family.condition is Condition.C0)
+    names = Names(tree.edition.by_id[name] for name in controls)
     searched = 0
     for record in records:
         text = _text(record)
         searched += len(text.encode())
-        if found := names.intersection(_tokens(text)):
+        if found := names.met_in(text):
             raise IntegrityError(
-                f"{_RECORD}: training record '{record.record_id}' holds {sorted(found)[0]!r} of a control family, "
-                "expected in none"
+                f"{_RECORD}: training record '{record.record_id}' holds {found} of a control family, expected in none"
             )
     return searched
 
 
-def _names(families: Iterable[Family]) -> set[str]:
-    """Return keys, ids and handles, folded: what no other text has by chance."""
-    found: set[str] = set()
-    for family in families:
-        found |= {family.key.casefold(), family.family_id.casefold()}
-        if family.domain is Domain.SQL:
-            found |= {candidate.text.casefold() for candidate in family.candidates}
-    return found
+class Names:
+    """What no text has of a family by chance: its key, its id, and three of its four handles together.
+
+    One handle has 16 random bits, so in thousands of records it comes by chance, and two of one family sometimes do.
+    """
+
+    def __init__(self, families: Iterable[Family]) -> None:
+        self._single: set[str] = set()
+        self._family_of_handle: defaultdict[str, list[str]] = defaultdict(list)
+        for family in families:
+            self._single |= {family.key.casefold(), family.family_id.casefold()}
+            if family.domain is Domain.SQL:
+                for candidate in family.candidates:
+                    self._family_of_handle[candidate.text.casefold()].append(family.family_id)
+
+    def met_in(self, text: str) -> str:
+        """Return what of one family stands in a text, in words; empty if nothing does."""
+        tokens = set(_tokens(text))
+        if single := sorted(self._single & tokens):
+            return f"'{single[0]}'"
+        counts = Counter(family for token in tokens for family in self._family_of_handle.get(token, ()))
+        family, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
+        return f"{count} handles of '{family}'" if count >= _HANDLES_TOGETHER else ""
 
 
 def _tokens(text: str) -> Iterator[str]:
