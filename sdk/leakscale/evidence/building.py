@@ -151,7 +151,9 @@ class _Maker:
     def verify(self, advance: Advance | None) -> list[Step]:
         """Verify the tree as it is, and write down what was found."""
         expected = Expectations(study=self._study)
-        steps = run_steps(self._layout.root, expected, manifest=self._digested, advance=advance)
+        steps = run_steps(
+            self._layout.root, expected, manifest=self._digested, advance=advance, rebuilt=self._tree.rebuilt
+        )
         write_whole(self._layout.verification, canonical_json(steps_to_json(steps)))
         return steps
 

@@ -25,6 +25,7 @@ from leakscale.evidence.checks.regeneration import check_regeneration
 from leakscale.evidence.checks.signatures import check_signatures
 from leakscale.evidence.layout import EvidenceLayout
 from leakscale.evidence.manifest import check_files, check_kept, digest_files, read_manifest
+from leakscale.evidence.rebuilding import RebuiltEdition
 from leakscale.evidence.steps import Status, Step
 from leakscale.evidence.tree import EvidenceTree
 
@@ -72,14 +73,19 @@ def verify_tree(root: Path, expectations: Expectations | None = None, *, advance
 
 
 def run_steps(
-    root: Path, expected: Expectations, *, manifest: Callable[[], Checked], advance: Advance | None = None
+    root: Path,
+    expected: Expectations,
+    *,
+    manifest: Callable[[], Checked],
+    advance: Advance | None = None,
+    rebuilt: RebuiltEdition | None = None,
 ) -> list[Step]:
-    """Run every step, the one about the manifest as it is given."""
+    """Run every step, the one about the manifest as it is given, and on an edition that was just built again if any."""
     tree, told = EvidenceTree(root), advance or _nobody
     shapes = None if expected.study is None else expected.study / "shapes"
     checks: Mapping[str, Callable[[], Checked]] = {
         "manifest": manifest,
-        "regeneration": lambda: check_regeneration(tree, shapes_beside=shapes),
+        "regeneration": lambda: check_regeneration(tree, shapes_beside=shapes, rebuilt=rebuilt),
         "balance": lambda: check_balance(tree),
         "leakage": lambda: check_leakage(tree),
         "adapter activity": lambda: check_activity(tree),

@@ -23,19 +23,22 @@ __all__ = ["check_regeneration", "grant_of", "read_shapes"]
 _NOTHING: Final = "no family built again"
 
 
-def check_regeneration(tree: EvidenceTree, *, shapes_beside: Path | None = None) -> Checked:
+def check_regeneration(
+    tree: EvidenceTree, *, shapes_beside: Path | None = None, rebuilt: RebuiltEdition | None = None
+) -> Checked:
     """Build every family again and compare it with the frozen edition.
 
     Args:
         tree: What is checked; keeps the edition that was built.
         shapes_beside: Folder of shape files that the tree only commits to.
+        rebuilt: The edition, where it was built a moment ago from the same shapes and seeds.
     """
     layout = tree.layout
     seeds = canonical_json(named_seeds(tree.study))
     require_same(layout.relative(layout.seeds), "content", layout.seeds.read_bytes(), seeds)
     shapes = read_shapes(tree, beside=shapes_beside)
     try:
-        tree.rebuilt = rebuild_edition(tree.study, shapes, grant_id=grant_of(tree))
+        tree.rebuilt = rebuilt or rebuild_edition(tree.study, shapes, grant_id=grant_of(tree))
     except PreconditionError as error:
         raise UncheckedError(_NOTHING, str(error)) from error
     _require_public(tree, tree.rebuilt)
