@@ -50,6 +50,7 @@ def test_an_interrupted_demo_goes_on_and_a_finished_one_changes_nothing(tmp_path
     before, after, null = again.control.table("audit").rows
 
     assert again.directory.ledger.read_bytes() == ledger
+    assert "Positive control leak" in again.report.with_suffix(".md").read_text(encoding="utf-8")
     assert again.control.to_dict() == found.control.to_dict()
     assert found.control.registered.manipulation.is_passed
     assert after.gap.estimate > 0.2 > max(abs(before.gap.estimate), abs(null.gap.estimate))

@@ -18,6 +18,7 @@ from leakscale.audit.controls.plan import load_control
 from leakscale.audit.controls.running import Watch, run_control
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.verifying import locked_registration
+from leakscale.audit.report import read_audit_findings, write_audit_report
 from leakscale.audit.word_problems.opening import locked_problem_audit
 from leakscale.resources import studies_folder
 
@@ -49,6 +50,8 @@ class Demonstrated:
     """Of the model as it ships, which never saw the bank."""
     control: ControlAnalysis
     """Of the same model, once half of the public forms were leaked into it."""
+    report: Path
+    """One HTML file; its Markdown twin lies beside it."""
 
 
 def run_audit_demo(
@@ -58,7 +61,7 @@ def run_audit_demo(
     watch: Watch | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Demonstrated:
-    """Write a bank, lock, answer, analyze, leak, and audit again.
+    """Write a bank, lock, answer, analyze, leak, audit again, and report.
 
     Args:
         root: Folder of the demo; made if it is not there. Its plans are used as they lie there, if they do.
@@ -89,7 +92,8 @@ def run_audit_demo(
             answer_audit(directory, model.id, role=role, progress=_stage(watch, f"answer {model.id}, {role} bank"))
     audit, _ = analyze_audit(directory, progress=_stage(watch, "analyze"))
     control, _ = run_control(directory, load_control(root / "exact.toml"), folder=root, watch=watch, note=note)
-    return Demonstrated(directory, audit, control)
+    report, _ = write_audit_report(read_audit_findings(directory))
+    return Demonstrated(directory, audit, control, report)
 
 
 def _stage(watch: Watch | None, name: str) -> Callable[[int, int], None] | None:

@@ -112,7 +112,7 @@ class AuditDirectory:
 
     @property
     def report(self) -> Path:
-        """The report."""
+        """The report; its Markdown twin is `report.md`."""
         return self.root / "report.html"
 
     @property

@@ -14,6 +14,7 @@ from leakscale.cli import (
     audit_lock,
     audit_new,
     audit_positive_control,
+    audit_report,
     audit_review,
     audit_show,
     audit_validate,
@@ -34,3 +35,4 @@ app.command("analyze")(audit_analyze.analyze)
 app.command("positive-control")(audit_positive_control.positive_control)
 app.command("demo")(audit_demo.demo)
 app.command("validate")(audit_validate.validate)
+app.command("report")(audit_report.report)

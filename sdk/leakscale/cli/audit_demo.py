@@ -22,7 +22,7 @@ def demo(
 ) -> None:
     """Audit the shipped model on 200 word problems, leak half of them into it, and audit it again.
 
-    Lock, answers, analysis and positive control, without a network. Interrupted, the same command goes on.
+    Lock, answers, analysis, positive control and report, without a network. Interrupted, the same command goes on.
     """
     from leakscale.audit.demo import run_audit_demo  # noqa: PLC0415 - keeps --help quick
 
@@ -38,6 +38,7 @@ def _facts(found: Demonstrated) -> dict[str, Any]:
         "directory": str(found.directory.root),
         "audit": found.audit.to_dict(),
         "control": found.control.to_dict(),
+        "report": str(found.report),
     }
 
 
@@ -54,6 +55,7 @@ def _lines(found: Demonstrated) -> list[str]:
         f"finding  before the leak the audit says '{before.verdict}', after it '{after.verdict}':",
         f"         gap {before.gap}",
         f"         gap {after.gap}",
+        f"report   {found.report}",
         f"audit    {found.directory.root}/ (`leakscale audit show` verifies it)",
         f"numbers  {found.directory.analysis / 'registered'}/, {control}/",
     ]

@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.audit.answering.builders import SpokenEngine
 from tests.audit.builders import choice
 from tests.audit.registration.builders import NOW, write_lines
 
+from leakscale.audit.analysis import analyze_audit
+from leakscale.audit.answering.running import answer_audit
+from leakscale.audit.controls.filing import analyze_control
 from leakscale.audit.controls.plan import ControlPlan
-from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.controls.planting import plant
+from leakscale.audit.controls.registering import register_control
+from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import write_bank
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.opening import open_audit
+from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.word_problems import write_problems
 
 PLAN = """
@@ -64,6 +71,25 @@ def a_word_problem_audit(folder: Path, *, plan: str = PLAN, size: int = 12, own_
         folder / "audit", frame=frame, size=size, seed=1, rewrites=frame, control=own if own_count else None, now=NOW
     )
     return _locked(directory, plan + (OWN_BANK if own_count else ""))
+
+
+def a_spoken_control(folder: Path, *, own_count: int = 4) -> AuditDirectory:
+    """Return an audit with a control whose model was told what it learned: it knows the leaked forms by heart."""
+    directory, control = a_word_problem_audit(folder, own_count=own_count), a_control()
+    registration = locked_registration(directory)
+    bank = locked_bank(directory, registration)
+    planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
+    register_control(directory, registration, control, planted)
+    known = {record.prompt[-1].content: record.completion for record in planted.mixture}
+    engines = {"base": lambda _: "none", "leak-null": lambda _: "none"}
+    engines["leak-seed-0"] = lambda prompt: known.get(prompt, "none")
+    for state, say in engines.items():
+        for role in BankRole:
+            adapter = None if state == "base" else folder / state
+            answer_audit(directory, "tiny", role=role, state=state, adapter=adapter, engine=SpokenEngine(say))
+    analyze_audit(directory)
+    analyze_control(directory, control.name)
+    return directory
 
 
 def a_choice_audit(folder: Path, *, size: int = 8) -> AuditDirectory:

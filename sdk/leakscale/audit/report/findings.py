@@ -1,0 +1,133 @@
+"""What a report of an audit is made of: numbers that are computed again, and the files that they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from leakscale.audit.analysis import AuditAnalysis, analyze_audit
+from leakscale.audit.controls.filing import ControlAnalysis, analyze_control
+from leakscale.audit.controls.registering import registered_control
+from leakscale.audit.directory import REGISTERED, AuditDirectory
+from leakscale.audit.registration.amending import amendments_of
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.models import Amendment, Registration
+from leakscale.audit.registration.verifying import locked_registration
+from leakscale.tables import DIGEST, Table, TableHead
+
+__all__ = ["AuditFindings", "read_audit_findings"]
+
+_FILES: Final = TableHead("", "files", "Where each number comes from")
+_VERBS: Final = {
+    "draw.json": "new",
+    "frame.jsonl": "new",
+    "registration.json": "lock",
+    "scores": "answer",
+    "analysis": "analyze",
+    "controls": "positive-control",
+}
+"""Verb that writes a file, or the files of a folder, where the ledger does not say another."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file that may be published with the report."""
+
+    file: str
+    """In the audit's folder."""
+    sha256: str = field(metadata=DIGEST)
+    made_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFindings:
+    """Everything that a report shows."""
+
+    directory: AuditDirectory
+    registration: Registration
+    analysis: AuditAnalysis
+    """As registered."""
+    amended: tuple[tuple[Amendment, AuditAnalysis], ...]
+    """Amendments that were answered: shown beside, never instead."""
+    amendments: tuple[Amendment, ...]
+    controls: tuple[ControlAnalysis, ...]
+    """Positive controls that were run, in the order of the ledger."""
+    files: Table[FileRow]
+    head: str
+    """Of the ledger, before the report."""
+
+    @property
+    def name(self) -> str:
+        """Name of the audit."""
+        return self.registration.name
+
+    @property
+    def claiming(self) -> tuple[str, ...]:
+        """Models for which the registered claim rule fired."""
+        return tuple(row.model for row in self.analysis.table("claims").rows if row.verdict == "advantage")
+
+
+def read_audit_findings(
+    directory: AuditDirectory, *, progress: Callable[[int, int], None] | None = None
+) -> AuditFindings:
+    """Compute every number of an audit again, and hold it against what was entered.
+
+    Args:
+        directory: A locked audit whose models were asked.
+        progress: Called with the tables that are done and their number.
+
+    Raises:
+        PreconditionError: If the audit is not locked, or a registered model has no scores yet.
+        IntegrityError: If anything was changed after it was entered.
+        ConflictError: If other numbers were written before.
+    """
+    registration = locked_registration(directory)
+    analysis, _ = analyze_audit(directory, progress=progress)
+    amendments = amendments_of(directory)
+    answered = [each for each in amendments if (directory.analysis / each.variant).is_dir()]
+    return AuditFindings(
+        directory=directory,
+        registration=registration,
+        analysis=analysis,
+        amended=tuple((each, analyze_audit(directory, variant=each.variant)[0]) for each in answered),
+        amendments=amendments,
+        controls=tuple(_controls(directory)),
+        files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
+        head=str(AuditLedger(directory).head()),
+    )
+
+
+def _controls(directory: AuditDirectory) -> Iterator[ControlAnalysis]:
+    """Yield the controls that have numbers; one that was registered and not finished has none."""
+    for entry in AuditLedger(directory).entries():
+        if entry.kind is EntryKind.CONTROL:
+            name = entry.facts["control"]
+            if "control" in registered_control(directory, name) and directory.control_numbers(name).is_dir():
+                yield analyze_control(directory, name)[0]
+
+
+def _files(directory: AuditDirectory, name: str) -> Iterator[FileRow]:
+    root = directory.root
+    entered = {entry.subject: entry.facts.get("made_by") for entry in AuditLedger(directory).entries()}
+    for top, verb in _VERBS.items():
+        for path in _below(root / top):
+            relative = path.relative_to(root).as_posix()
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield FileRow(relative, digest, f"leakscale audit {entered.get(relative) or verb} {name}")
+
+
+def _below(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+
+
+def table_files(findings: AuditFindings) -> dict[str, str]:
+    """Return the CSV of each table of the registered analysis, by the table's name."""
+    return {one.name: f"analysis/{REGISTERED}/{csv_name(one)}" for one in findings.analysis.tables}
+
+
+def csv_name(table: Table[Any]) -> str:
+    """Return the name of a table's CSV, as `write_tables` gives it."""
+    return f"{'-'.join(filter(None, (table.number, table.name)))}.csv"

@@ -1,0 +1,164 @@
+"""From findings to a page and its Markdown twin. The same findings give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from leakscale.audit.controls.filing import ControlAnalysis
+from leakscale.audit.controls.plan import ExposureKind
+from leakscale.audit.report.figures import audit_figures
+from leakscale.audit.report.findings import AuditFindings, csv_name, table_files
+from leakscale.report.page import render_page, typographic, write_page
+from leakscale.report.words import ASSURANCE
+from leakscale.tables import Table
+from leakscale.whole_files import write_whole
+
+__all__ = ["finding", "render_audit_report", "render_markdown", "write_audit_report"]
+
+_CONTENTS: Final[Mapping[str, str]] = {
+    "gaps": "Public against fresh wording",
+    "exposure": "What may be owed to exposure",
+    "controls": "Would it have seen a leak?",
+    "precision": "How finely this audit sees",
+    "registration": "What was fixed before",
+    "files": "Where each number comes from",
+    "tables": "Every table",
+}
+
+
+_FORMS: Final = {ExposureKind.EXACT: "Public forms", ExposureKind.PARAPHRASE: "Fresh forms"}
+
+
+def write_audit_report(findings: AuditFindings) -> tuple[Path, Path]:
+    """Write `report.html` and `report.md` into the audit's folder, replacing older ones; return both paths.
+
+    Raises:
+        InvalidRequestError: If the extra `report` is not installed.
+    """
+    page = write_page(findings.directory.report, render_audit_report(findings))
+    twin = page.with_suffix(".md")
+    write_whole(twin, render_markdown(findings).encode())
+    return page, twin
+
+
+def render_audit_report(findings: AuditFindings) -> str:
+    """Return the report as one HTML page.
+
+    Raises:
+        InvalidRequestError: If the extra `report` is not installed.
+    """
+    registration = findings.registration
+    return render_page(
+        "leakscale.audit.report",
+        "audit.html.j2",
+        contents=_CONTENTS,
+        findings=findings,
+        registration=registration,
+        plan=registration.plan,
+        finding=typographic(finding(findings)),
+        caution=caution(findings),
+        assurance=ASSURANCE[registration.assurance_level],
+        figures=audit_figures(findings),
+        control_lines={each.control.name: control_words(each) for each in findings.controls},
+        files=table_files(findings),
+        csv_name=csv_name,
+        analyze_command=f"leakscale audit analyze {findings.name}",
+    )
+
+
+def finding(findings: AuditFindings) -> str:
+    """Say in one sentence what the registered rule allows to be said."""
+    models = [row.model for row in findings.analysis.table("advantage").rows]
+    if findings.registration.control is None:
+        return f"{_counted(len(models))} measured; without a control bank no advantage can be claimed"
+    if not findings.claiming:
+        return f"No public-form advantage claimed for {_listed(models)}"
+    return f"Public-form advantage claimed for {_listed(findings.claiming)}"
+
+
+def caution(findings: AuditFindings) -> str:
+    """Say what the finding does not say."""
+    if findings.claiming:
+        return (
+            "The public wording is easier than fresh ones by more than sampling, ordinary form mismatch and the "
+            "registered radius explain. How the model came to it is not shown by a gap."
+        )
+    return (
+        "Nothing was shown; what may still be there is in the intervals. A gap sees only what an exposure does to this "
+        "wording: what carries over to other wordings leaves it at zero."
+    )
+
+
+def control_words(control: ControlAnalysis) -> list[str]:
+    """Return what a positive control found, a sentence each."""
+    run = control.registered
+    return [
+        f"{_FORMS[control.control.exposure.kind]} of {control.exposed_count} of {control.parent_count} parents leaked; "
+        f"{len([each for each in control.runs if not each.run.is_null])} seeds, registered: {run.run.label}.",
+        f"{_sentence(str(run.manipulation))}.",
+        f"{_sentence(str(run.gap))}.",
+        f"{_sentence(str(run.share))}.",
+    ]
+
+
+def render_markdown(findings: AuditFindings) -> str:
+    """Return the report in Markdown; tables name the CSV files that hold them in full precision."""
+    return "\n".join(_markdown(findings)) + "\n"
+
+
+def _markdown(findings: AuditFindings) -> Iterator[str]:
+    registration = findings.registration
+    yield from (f"# {finding(findings)}", "", caution(findings), "")
+    yield f"Audit `{findings.name}` of {registration.plan.benchmark.id}, locked {registration.locked_at}, assurance "
+    yield f"level {registration.assurance_level}: {ASSURANCE[registration.assurance_level]}"
+    files = table_files(findings)
+    for table in findings.analysis.tables:
+        yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")
+    for control in findings.controls:
+        name = control.control.name
+        yield from ("", f"## Positive control {name}", "", *(f"- {words}" for words in control_words(control)))
+        for table in control.tables:
+            file = f"controls/{name}/numbers/{csv_name(table)}"
+            yield from _markdown_table(table, file, "leakscale audit positive-control")
+    for amendment, analysis in findings.amended:
+        yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
+        for table in analysis.tables:
+            file = f"analysis/{amendment.variant}/{csv_name(table)}"
+            yield from _markdown_table(table, file, f"leakscale audit analyze --variant {amendment.variant}")
+    yield from _markdown_table(findings.files, "", "leakscale audit report")
+    yield from ("", f"Ledger: `{findings.head}`")
+
+
+def _markdown_table(table: Table[Any], file: str, command: str) -> Iterator[str]:
+    yield from ("", f"### {table.heading}", "")
+    if table.withheld is not None:
+        yield f"Withheld: {table.withheld}."
+    else:
+        headings, rows = table.cells
+        if headings:
+            yield _markdown_row(headings)
+            yield _markdown_row(["---"] * len(headings))
+            yield from map(_markdown_row, rows)
+        if table.note:
+            yield from ("", table.note)
+    source = f"[{file}]({file}) · " if file else ""
+    yield from ("", f"{source}made by `{command}`")
+
+
+def _markdown_row(cells: Any) -> str:
+    escaped = (str(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _counted(count: int) -> str:
+    return "One gap" if count == 1 else f"{count} gaps"
+
+
+def _listed(models: Any) -> str:
+    return ", ".join(models)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,163 @@
+"""The report says what the registered rule allows, where each number lies, and nothing that is private."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from tests.audit.answering.builders import SpokenEngine, locked_audit
+from tests.audit.controls.builders import a_spoken_control
+from tests.audit.registration.builders import PLAN
+from tests.report.browser import Browser, browser_program, faults_of
+from typer.testing import CliRunner
+
+from leakscale.audit.answering.running import answer_audit
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.forms import FormKind, read_bank
+from leakscale.audit.registration.amending import amend_audit
+from leakscale.audit.report import audit_figures, read_audit_findings, render_audit_report, write_audit_report
+from leakscale.audit.report.writing import finding
+from leakscale.cli.app import app
+from leakscale.cli.console import Console
+from leakscale.cli.shell import Shell
+from leakscale.errors import IntegrityError, PreconditionError
+
+ONE = PLAN[: PLAN.rindex("[[models]]")]
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> AuditDirectory:
+    """An audit with a positive control whose report was written; tests read it."""
+    directory = a_spoken_control(tmp_path_factory.mktemp("report"))
+    write_audit_report(read_audit_findings(directory))
+    return directory
+
+
+def twins(directory: AuditDirectory) -> tuple[str, str]:
+    """Return the page and its twin."""
+    return directory.report.read_text(encoding="utf-8"), (directory.root / "report.md").read_text(encoding="utf-8")
+
+
+def test_both_twins_say_the_finding_and_what_the_control_saw(reported: AuditDirectory) -> None:
+    """A null is told with what a leak of known size would have done."""
+    for text in twins(reported):
+        assert "No public-form advantage claimed for tiny" in text
+        assert "Public forms of 6 of 12 parents leaked" in text
+        assert "Manipulation check passed" in text
+
+
+def test_every_number_names_a_file_that_is_there_and_a_command(reported: AuditDirectory) -> None:
+    """Who doubts a number opens the file, or types the command."""
+    _, twin = twins(reported)
+    links = re.findall(r"^\[([^\]]+\.csv)\]\(\1\) · made by `(leakscale audit [^`]+)`$", twin, re.MULTILINE)
+
+    assert len(links) == len(re.findall(r"^### ", twin, re.MULTILINE)) - 1  # all but the list of files itself
+    assert all((reported.root / name).is_file() for name, _ in links)
+    assert {"analyze", "positive-control"} == {command.split()[2] for _, command in links}
+
+
+def test_digests_are_those_of_the_files(reported: AuditDirectory) -> None:
+    """Tables on the page show the beginning, its CSV the whole."""
+    rows = read_audit_findings(reported).files.rows
+
+    assert all(hashlib.sha256((reported.root / row.file).read_bytes()).hexdigest() == row.sha256 for row in rows)
+    assert {row.file.split("/")[0] for row in rows} == {
+        "draw.json", "frame.jsonl", "registration.json", "scores", "analysis", "controls",
+    }  # fmt: skip
+    assert next(row for row in rows if row.file.startswith("scores/")).made_by == "leakscale audit answer trial"
+
+
+def test_no_private_form_is_in_a_report(reported: AuditDirectory) -> None:
+    """It is there to be published; forms are private until they are retired."""
+    texts = twins(reported)
+    for role in BankRole:
+        for parent in read_bank(reported.bank(role)).parents:
+            for name, form in parent.forms():
+                if role is BankRole.CONTROL or name.kind is not FormKind.ORIGINAL:
+                    assert not any(form.text in text for text in texts)
+
+
+def test_the_same_audit_gives_the_same_bytes(reported: AuditDirectory) -> None:
+    """And a report enters nothing in the ledger."""
+    before, ledger = twins(reported), reported.ledger.read_bytes()
+    write_audit_report(read_audit_findings(reported))
+
+    assert twins(reported) == before
+    assert reported.ledger.read_bytes() == ledger
+
+
+def test_a_control_has_its_figures_and_what_has_none_says_why(reported: AuditDirectory) -> None:
+    """Drawn from the very tables that are printed."""
+    figures = audit_figures(read_audit_findings(reported))
+
+    assert set(figures) == {
+        "gaps", "radius", "intervals", "budget", "detection",
+        "control-leak-effects", "control-leak-groups", "control-leak-first-option",
+    }  # fmt: skip
+    assert "seed 0: public forms: +100.0 points" in figures["control-leak-effects"].panels[0].description
+    assert "visible gap" in figures["control-leak-effects"].panels[0].description
+    assert figures["control-leak-first-option"].table.withheld == "no parent of the bank is a choice"
+    assert figures["budget"].table.withheld is not None
+
+
+def test_scores_that_were_changed_make_no_report(tmp_path: Path) -> None:
+    """A page cannot be better than its files."""
+    directory = a_spoken_control(tmp_path)
+    scores = directory.scores("tiny", bank=BankRole.AUDIT)
+    scores.write_bytes(scores.read_bytes().replace(b'"original":0.0', b'"original":1.0', 1))
+    with pytest.raises(IntegrityError, match="were changed after they were written"):
+        read_audit_findings(directory)
+
+
+def test_an_audit_without_control_bank_and_control_says_what_it_cannot_say(tmp_path: Path) -> None:
+    """No claim can fire, and nobody knows whether it would have seen a leak."""
+    directory = locked_audit(tmp_path, plan=ONE)
+    with pytest.raises(PreconditionError, match="has no scores"):
+        read_audit_findings(directory)
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 1."))
+    findings = read_audit_findings(directory)
+    page = render_audit_report(findings)
+
+    assert finding(findings) == "One gap measured; without a control bank no advantage can be claimed"
+    assert "No positive control was run: whether this audit would have seen a leak is not shown." in page
+
+
+def test_an_amendment_stands_beside_what_was_registered(tmp_path: Path) -> None:
+    """Its reason, what had been seen by then, and its own numbers."""
+    from leakscale.audit.analysis import analyze_audit
+
+    directory = locked_audit(tmp_path, plan=ONE)
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 1."))
+    amend_audit(directory, changes={"decoding.token_count_max": 1024}, reason="answers were cut off")
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 2."), variant="amendment-1")
+    analyze_audit(directory, variant="amendment-1")
+    write_audit_report(read_audit_findings(directory))
+    page, twin = twins(directory)
+
+    assert "answers were cut off" in page
+    assert "## Amendment 1: answers were cut off" in twin
+    assert "analysis/amendment-1/3-advantage.csv" in page
+    assert twin.index("analysis/registered/3-advantage.csv") < twin.index("analysis/amendment-1/3-advantage.csv")
+
+
+def test_the_verb_writes_page_twin_and_figures(reported: AuditDirectory, tmp_path: Path) -> None:
+    """One command."""
+    shell = Shell(console=Console(), server="", token=None)
+    arguments = ["audit", "report", str(reported.root), "--figures", str(tmp_path / "figures")]
+    outcome = CliRunner().invoke(app, arguments, obj=shell)
+
+    assert outcome.exit_code == 0, outcome.output
+    assert "report.html" in outcome.stdout
+    assert {"gaps.svg", "gaps.pdf", "gaps.csv"} <= {path.name for path in (tmp_path / "figures").iterdir()}
+
+
+@pytest.mark.browser
+def test_a_browser_finds_no_fault_with_the_page(reported: AuditDirectory, tmp_path: Path) -> None:
+    """Wide and narrow, light and dark: nothing cut, nothing pale, nothing fetched."""
+    program = browser_program()
+    assert program is not None
+    with Browser(program, tmp_path) as browser:
+        for width, theme in ((1100, "light"), (380, "dark")):
+            assert faults_of(browser.look(reported.report, width=width, theme=theme)) == {}
