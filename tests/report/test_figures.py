@@ -38,8 +38,8 @@ from .payloads import findings_of
 from .test_html import a_disclosure, a_provenance
 
 NAMES = [
-    "effects", "changes", "trajectories", "crossed", "families", "shapes-sql", "shapes-python", "doses", "rings",
-    "choices",
+    "effects", "changes", "trajectories", "crossed", "families", "shapes-sql", "shapes-python", "strata", "doses",
+    "rings", "choices",
 ]  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _CONTENTS: Final[Mapping[str, str]] = {
     "accuracies": "Four accuracies and their differences",
     "control": "Why there is a control",
     "spread": "How families differ",
-    "shapes": "Which shapes it comes from",
+    "shapes": "Where it comes from",
     "transfer": "What acts in other forms",
     "doses": "How it grows with strength",
     "crossed": "Domains together",

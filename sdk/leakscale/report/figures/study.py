@@ -20,6 +20,7 @@ from leakscale.report.figures.estimates import (
 from leakscale.report.figures.families import family_panels
 from leakscale.report.figures.forest import ForestRow, forest_panel
 from leakscale.report.figures.shapes import shape_panels
+from leakscale.report.figures.strata import stratum_panels
 from leakscale.report.figures.trajectories import trajectory_panels, trajectory_table
 from leakscale.report.findings import Findings
 from leakscale.report.page import PageFigure, Panel
@@ -113,6 +114,7 @@ class _Figures:
             absence=absence_word(self._findings),
         )
         names = {table.name for table in analysis.tables}
+        strata = analysis.table(heads.ANSWER_STRATA.name)
         for domain, head in heads.SHAPES.items():
             if head.name in names:
                 yield self._figure(
@@ -124,6 +126,17 @@ class _Figures:
                     shape_panels,
                     absence=absence_word(self._findings),
                 )
+
+        yield self._figure(
+            "strata",
+            "Effects by where the right candidate stands",
+            "Points with exact intervals, one by one: among families whose right candidate has one rank among the four "
+            "sorted ones, and one place in the prompt; control + exposed families in brackets. A model that learned a "
+            "place would show one effect far from the others.",
+            strata if strata.rows or strata.withheld else heads.ANSWER_STRATA.withheld(strata.note),
+            stratum_panels,
+            absence=absence_word(self._findings),
+        )
 
     def _beyond(self) -> Iterator[PageFigure]:
         """Make the figures of what a study may ask beside its finding."""
