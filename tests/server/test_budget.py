@@ -348,3 +348,20 @@ def test_the_command_permits_small_cohorts_of_private_editions_and_says_so_in_th
     assert [(each["edition"], each["by"]) for each in told if each["kind"] == "small-cohorts-permitted"] == [
         ("large", "root")
     ]
+
+
+def test_an_administrator_withdraws_what_a_stranger_registered(tmp_path: Path) -> None:
+    """Beside a server that runs; for every project, with who decided it in the ledger, and once."""
+    experiments = frozen(tmp_path, kind="private", shape_count=32)
+    (tmp_path / "key").rename(tmp_path / "signing.key")
+    (tmp_path / "version").write_text(f"{FORMAT}\n")
+    experiments.create(numbered(0), party=Party("eve", "south"))
+    command = ["experiment", "withdraw", "--data-dir", str(tmp_path), "--principal", "root", "--json"]
+
+    made = [CliRunner().invoke(app, [*command, "south", numbered(0).experiment_id]) for _ in range(2)]
+    unknown = CliRunner().invoke(app, [*command, "north", numbered(0).experiment_id])
+
+    assert [json.loads(each.stdout)["is_new"] for each in made] == [True, False]
+    assert (unknown.exit_code, "does not exist in this project" in unknown.stderr) == (2, True)
+    banks = experiments.get("south", numbered(0).experiment_id).banks
+    assert {bank.phase for bank in banks} == {BankPhase.EXPIRED}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from leakscale_server.token_cli.common import DataDirOption, JsonOption, ending_in_one_line, opened_registry, say
+from leakscale_server.token_cli.common import DataDirOption, JsonOption, ending_in_one_line, opened_ledger, say
 
 __all__ = ["allow_small_cohorts"]
 
@@ -23,12 +23,9 @@ def allow_small_cohorts(
     """Permit numbers over 64 to 127 families of an edition: two releases, for good."""
     # They load a database library and the wire, which other commands of the server's do not need.
     from leakscale_server.registry.experiments.permits import permit_small_cohorts  # noqa: PLC0415
-    from leakscale_server.store.ledger import Ledger  # noqa: PLC0415
-    from leakscale_server.store.signing import Signer  # noqa: PLC0415
 
     with ending_in_one_line(as_json=as_json):
-        with opened_registry(data_dir) as registry:
-            ledger = Ledger(registry, Signer.load_or_create(data_dir / "signing.key"))
+        with opened_ledger(data_dir) as (registry, ledger):
             is_new = permit_small_cohorts(registry, ledger, edition, principal=principal, now=datetime.now(UTC))
         if as_json:
             say({"edition": edition, "families_min": 64, "is_new": is_new})

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from leakscale_server.token_cli.common import DataDirOption, JsonOption, ending_in_one_line, opened_registry, say
+from leakscale_server.token_cli.common import DataDirOption, JsonOption, ending_in_one_line, opened_ledger, say
 
 __all__ = ["withdraw_experiment"]
 
@@ -24,12 +24,9 @@ def withdraw_experiment(
     """End an experiment of any project that is not disclosed: what it set aside of its edition's budget is free."""
     # They load a database library and the wire, which other commands of the server's do not need.
     from leakscale_server.registry.experiments.withdrawals import withdraw  # noqa: PLC0415
-    from leakscale_server.store.ledger import Ledger  # noqa: PLC0415
-    from leakscale_server.store.signing import Signer  # noqa: PLC0415
 
     with ending_in_one_line(as_json=as_json):
-        with opened_registry(data_dir) as registry:
-            ledger = Ledger(registry, Signer.load_or_create(data_dir / "signing.key"))
+        with opened_ledger(data_dir) as (registry, ledger):
             is_new = withdraw(
                 registry,
                 ledger,

@@ -19,6 +19,7 @@ from leakscale_server.config import ConfigError
 if TYPE_CHECKING:
     from leakscale_server.identity.token_registry import IssuedToken, StoredToken, TokenRegistry
     from leakscale_server.store.database import InsertOnlyDatabase
+    from leakscale_server.store.ledger import Ledger
 
 __all__ = [
     "DataDirOption",
@@ -26,6 +27,7 @@ __all__ = [
     "duration",
     "ending_in_one_line",
     "facts_of",
+    "opened_ledger",
     "opened_registry",
     "opened_tokens",
     "said_time",
@@ -77,6 +79,20 @@ def opened_registry(data_dir: Path) -> Iterator[InsertOnlyDatabase]:
         yield registry
     finally:
         registry.close()
+
+
+@contextmanager
+def opened_ledger(data_dir: Path) -> Iterator[tuple[InsertOnlyDatabase, Ledger]]:
+    """Open the registry of a server's data folder and its ledger.
+
+    Raises:
+        ConfigError: If the folder is no server's, or has another format.
+    """
+    from leakscale_server.store.ledger import Ledger  # noqa: PLC0415 - loads cryptography
+    from leakscale_server.store.signing import Signer  # noqa: PLC0415
+
+    with opened_registry(data_dir) as registry:
+        yield registry, Ledger(registry, Signer.load_or_create(data_dir / "signing.key"))
 
 
 @contextmanager
