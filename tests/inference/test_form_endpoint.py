@@ -189,3 +189,13 @@ def test_what_decides_answers_is_in_the_identity_and_the_address_is_not(stub: St
     one, other = opened(stub), opened(stub, url="http://other.example/v1", concurrency=2)
     assert one.identity == other.identity
     assert one.identity != opened(stub, served_model="m2").identity
+
+
+@pytest.mark.parametrize("spelling", ["echo", "prompt-logprobs"])
+def test_texts_are_read_as_the_local_engine_reads_them(stub: Stub, model: ModelEndpoint, spelling: str) -> None:
+    """For detectors of memorized text; an endpoint that scores no prompt says beforehand that it cannot."""
+    text = "Tom buys 3 boxes of 12 pencils."
+    (ours,), (theirs,) = opened(stub, text_scores=spelling).read_texts([text]), model.engine.read_texts([text])
+
+    assert ours == pytest.approx(theirs, abs=1e-4)
+    assert not opened(stub, text_scores="none").reads_texts

@@ -19,12 +19,14 @@ def scores(
     return _table(model, ScoreKind.CORRECT, right.astype(np.float64), prefix, state)
 
 
-def confidences(model: str, parents: int, *, shift: float = 0.0, seed: int = 0) -> ScoreTable:
+def confidences(
+    model: str, parents: int, *, shift: float = 0.0, seed: int = 0, kind: ScoreKind = ScoreKind.CONFIDENCE
+) -> ScoreTable:
     """Return mean log-probabilities a token; the originals' are higher by `shift` on average."""
     rng = np.random.Generator(np.random.PCG64(seed))
     values = -1.5 - rng.random((parents, 3))
     values[:, 0] += shift
-    return _table(model, ScoreKind.CONFIDENCE, values, "p", "base")
+    return _table(model, kind, values, "p", "base")
 
 
 def _table(model: str, kind: ScoreKind, values: np.ndarray, prefix: str, state: str) -> ScoreTable:

@@ -135,6 +135,32 @@ def test_a_missing_detector_still_counts_in_the_correction() -> None:
     assert second.says == "-"
 
 
+def test_every_detector_is_set_against_the_score() -> None:
+    """One that sees a familiar wording and one that does not, beside a score that moved and one that did not."""
+    planted = scores("moved", PARENTS, planted=0.6)
+    signals = [
+        confidences("moved", PARENTS, kind=ScoreKind.FAMILIARITY, shift=0.3),
+        confidences("moved", PARENTS, kind=ScoreKind.MIN_K, seed=4),
+        confidences("still", PARENTS, kind=ScoreKind.MIN_K, shift=0.3, seed=5),
+    ]
+    rows = analysis_of(planted, scores("still", PARENTS, seed=2), *signals).table("signals").rows
+    pairs = signals[0].original, signals[0].fresh.mean(axis=1)
+
+    assert [(row.model, row.detector, row.says) for row in rows] == [
+        ("moved", "perplexity", "both"),
+        ("moved", "Min-20 %", "score only"),
+        ("still", "Min-20 %", "detector only"),
+    ]
+    assert rows[0].t_p == pytest.approx(scipy_stats.ttest_rel(*pairs).pvalue)
+    assert rows[0].shift == pytest.approx(rows[0].public - rows[0].fresh)
+    assert rows[1].adjusted_p >= rows[1].t_p
+
+
+def test_signals_are_withheld_where_nothing_was_read() -> None:
+    """An imported log has scores alone."""
+    assert "withheld" in analysis_of(scores("one", PARENTS)).table("signals").to_text()
+
+
 def test_clusters_name_the_parents_to_read() -> None:
     """Two models that fail on one parent's fresh forms alone point at the forms."""
     one, two = scores("one", PARENTS, seed=1), scores("two", PARENTS, seed=2)

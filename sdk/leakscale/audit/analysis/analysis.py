@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from leakscale.audit.analysis import heads
 from leakscale.audit.analysis.advantage import advantage, claims, intervals, placebo, readings, sensitivity
-from leakscale.audit.analysis.detectors import detectors
+from leakscale.audit.analysis.detectors import detector_signals, detectors
 from leakscale.audit.analysis.formats import formats
 from leakscale.audit.analysis.items import clustering, near_copies
 from leakscale.audit.analysis.panel import AuditSettings, Panel
@@ -100,6 +100,7 @@ def _makers(panel: Panel, settings: AuditSettings) -> dict[TableHead, Callable[[
         heads.READINGS: partial(readings, panel, settings),
         heads.INTERVALS: partial(intervals, panel, settings),
         heads.DETECTORS: partial(detectors, panel, settings),
+        heads.SIGNALS: partial(detector_signals, panel, settings),
         heads.CLUSTERING: partial(clustering, panel),
         heads.NEAR_COPIES: partial(near_copies, panel),
         heads.BUDGET: partial(budget, panel, settings),
@@ -123,7 +124,11 @@ def _facts(panel: Panel, settings: AuditSettings) -> dict[str, Any]:
         "scores": [
             {"model": table.model, "state": table.state, "kind": str(table.kind), "bank": bank, "digest": table.digest}
             for model in panel
-            for bank, table in (("audit", model.audit), ("control", model.control), ("audit", model.confidence))
+            for bank, table in (
+                ("audit", model.audit),
+                ("control", model.control),
+                *(("audit", signal) for signal in model.signals.values()),
+            )
             if table is not None
         ],
     }

@@ -101,10 +101,10 @@ def _score_files(directory: AuditDirectory, registration: Registration, model_id
     files = {
         kind: directory.scores(model_id, bank=role, kind=kind, variant=registration.variant)
         for kind in ScoreKind
-        if role is BankRole.AUDIT or kind is not ScoreKind.CONFIDENCE
+        if role is BankRole.AUDIT or not kind.is_signal
     }
     found = {kind: path for kind, path in files.items() if path.is_file()}
-    accuracies = [kind for kind in found if kind is not ScoreKind.CONFIDENCE]
+    accuracies = [kind for kind in found if not kind.is_signal]
     if len(accuracies) == 1 or (not found and registration.variant != REGISTERED):
         return list(found.values())  # an amendment may ask some of the models again
     if accuracies:

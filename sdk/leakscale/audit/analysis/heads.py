@@ -20,6 +20,7 @@ __all__ = [
     "POWER",
     "READINGS",
     "SENSITIVITY",
+    "SIGNALS",
 ]
 
 ADVANTAGE: Final = TableHead("3", "advantage", "Public and fresh scores, and the gap between them")
@@ -30,6 +31,7 @@ INTERVALS: Final = TableHead("6", "intervals", "Every interval of the gap; the r
 DETECTORS: Final = TableHead(
     "7", "detectors", "Two detectors on the same forms, and where they disagree with the score"
 )
+SIGNALS: Final = TableHead("7b", "signals", "Every detector on the same forms, and where it disagrees with the score")
 CLUSTERING: Final = TableHead("8", "clustering", "Parents that fool several models at once, and the mirror image")
 NEAR_COPIES: Final = TableHead(
     "9", "near-copies", "The gap without parents whose fresh form nearly copies the original"

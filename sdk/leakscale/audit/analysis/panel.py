@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from leakscale.audit.registration.fields import InferenceTable
 from leakscale.audit.scores import ScoreKind, ScoreTable
@@ -14,6 +14,14 @@ from leakscale.errors import InvalidRequestError
 from leakscale.stats import FinitePopulationDesign, Gaps, NearCopies, paired_gap
 
 __all__ = ["AuditSettings", "ModelScores", "Panel"]
+
+_WANTED: Final = {
+    None: "accuracies",
+    ScoreKind.CONFIDENCE: "confidences",
+    ScoreKind.FAMILIARITY: "familiarities",
+    ScoreKind.MIN_K: "Min-K statistics",
+}
+"""What each place of a model's scores is for; None is that of accuracies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +62,36 @@ class ModelScores:
     """Accuracies on the control bank."""
     confidence: ScoreTable | None = None
     """Mean log-probability a token of the audited forms, for the detectors."""
+    familiarity: ScoreTable | None = None
+    """Mean log-probability a token of the audited forms themselves."""
+    min_k: ScoreTable | None = None
+    """The same over the least probable fifth of each form's tokens."""
     quality: AnswerQuality | None = None
     """How the run on the audited parents went; None of a log, whose import says it."""
 
     def __post_init__(self) -> None:
-        for table, is_confidence in ((self.audit, False), (self.control, False), (self.confidence, True)):
-            if table is not None and (table.kind is ScoreKind.CONFIDENCE) is not is_confidence:
-                wanted = "confidences" if is_confidence else "accuracies"
+        for table, kind in (*((each, None) for each in (self.audit, self.control)), *self._signal_places()):
+            if table is not None and (table.kind.is_signal if kind is None else table.kind is not kind):
+                wanted = _WANTED[kind]
                 raise InvalidRequestError(
                     f"scores of {table.model}: kind '{table.kind}' stands where {wanted} belong; pass the other table"
                 )
         if self.control is not None:
             self._require_alike(self.control, ("model", "state", "kind", "metric"))
-        if self.confidence is not None:
-            self._require_alike(self.confidence, ("model", "state", "parent_ids", "fresh_count"))
+        for table in self.signals.values():
+            self._require_alike(table, ("model", "state", "parent_ids", "fresh_count"))
+
+    @property
+    def signals(self) -> dict[ScoreKind, ScoreTable]:
+        """What there is for detectors, by kind."""
+        return {kind: table for table, kind in self._signal_places() if table is not None}
+
+    def _signal_places(self) -> tuple[tuple[ScoreTable | None, ScoreKind], ...]:
+        return (
+            (self.confidence, ScoreKind.CONFIDENCE),
+            (self.familiarity, ScoreKind.FAMILIARITY),
+            (self.min_k, ScoreKind.MIN_K),
+        )
 
     @property
     def name(self) -> str:
@@ -127,21 +151,28 @@ class Panel:
 
     @classmethod
     def of(cls, tables: Iterable[ScoreTable], controls: Iterable[ScoreTable] = ()) -> Panel:
-        """Sort tables by model and state: accuracies of the parents, confidences, accuracies of the control bank.
+        """Sort tables by model and state: accuracies of the parents, signals, accuracies of the control bank.
 
         Raises:
-            InvalidRequestError: As the class, and if a control or a confidence belongs to no model.
+            InvalidRequestError: As the class, and if a control or a signal belongs to no model.
         """
         tables = list(tables)
-        accuracies = [table for table in tables if table.kind is not ScoreKind.CONFIDENCE]
-        confidences = {_key(table): table for table in tables if table.kind is ScoreKind.CONFIDENCE}
+        accuracies = [table for table in tables if not table.kind.is_signal]
+        signals = {(*_key(table), table.kind): table for table in tables if table.kind.is_signal}
         of_controls = {_key(table): table for table in controls}
         known = {_key(table) for table in accuracies}
-        for model, state in sorted((confidences.keys() | of_controls.keys()) - known):
+        for model, state in sorted(({key[:2] for key in signals} | of_controls.keys()) - known):
             raise InvalidRequestError(f"{model} ({state}) has no accuracies on the audited parents; pass them as well")
         return cls(
             tuple(
-                ModelScores(table, of_controls.get(_key(table)), confidences.get(_key(table))) for table in accuracies
+                ModelScores(
+                    table,
+                    of_controls.get(_key(table)),
+                    signals.get((*_key(table), ScoreKind.CONFIDENCE)),
+                    signals.get((*_key(table), ScoreKind.FAMILIARITY)),
+                    signals.get((*_key(table), ScoreKind.MIN_K)),
+                )
+                for table in accuracies
             )
         )
 

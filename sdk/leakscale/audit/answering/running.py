@@ -15,18 +15,19 @@ from typing import Any, Final
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
+from leakscale.audit.answering.reading import read_forms
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.verifying import locked_bank
-from leakscale.audit.scores import ScoreTable
+from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scoring.answers import score_answers
 from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
 from leakscale.digests import json_digest
 from leakscale.errors import ConflictError, PreconditionError
-from leakscale.inference.forms import Decoding, FormEngine, open_form_engine
+from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
 from leakscale.inference.journal import Journal
 from leakscale.inference.lines import file_digest, read_records
 from leakscale.whole_files import write_whole
@@ -42,7 +43,7 @@ class AnsweredBank:
     """One model's scores on one bank."""
 
     tables: tuple[ScoreTable, ...]
-    """Accuracy, and confidence where the engine gives it."""
+    """Accuracy; confidence and readings of the forms where the engine gives them."""
     quality: AnswerQuality
     files: tuple[Path, ...]
 
@@ -92,7 +93,10 @@ def answer_audit(
             model.engine, source=model.source, adapter=adapter, options=model.engine_options
         )
         run = _Run(directory, registration, bank, model_id, role, state)
-        return _score(run, _answer(run, engine, progress))
+        answered = _score(run, _answer(run, engine, progress))
+        if role is BankRole.AUDIT and isinstance(engine, TextReader) and engine.reads_texts:
+            answered = _with_readings(run, answered, engine, engine.batch_size)
+        return answered
 
 
 def kept_answers(
@@ -123,6 +127,12 @@ class _Run:
         """The journal of its answers."""
         return self.directory.answers(
             self.model_id, bank=self.role, state=self.state, variant=self.registration.variant
+        )
+
+    def scores(self, kind: ScoreKind) -> Path:
+        """Return the file of its scores of a kind."""
+        return self.directory.scores(
+            self.model_id, bank=self.role, state=self.state, kind=kind, variant=self.registration.variant
         )
 
     def header(self, engine: FormEngine) -> dict[str, Any]:
@@ -191,22 +201,37 @@ def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     quality = answer_quality(run.bank, answers, plan)
     tables = [scored.accuracy, *([scored.confidence] if scored.confidence else [])]
     facts = {"made_by": "answer", "answers": file_digest(run.log)}
-    files = []
-    for table in tables:
-        path = run.directory.scores(run.model_id, bank=run.role, state=run.state, kind=table.kind, variant=variant)
-        if path.is_file() and ScoreTable.from_jsonl(path) != table:
-            raise ConflictError(
-                f"'{path}' holds other scores of {run.model_id} already; who may answer twice may keep the better run"
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        table.to_jsonl(path)
-        _enter(run.directory, path, bytes.fromhex(table.digest), facts | {"metric": table.metric})
-        files.append(path)
+    files = [_file(run, table, facts) for table in tables]
     path = run.directory.quality(run.model_id, bank=run.role, state=run.state, variant=variant)
     content = json.dumps(quality.to_json(), indent=1, ensure_ascii=False).encode() + b"\n"
     write_whole(path, content)
     _enter(run.directory, path, hashlib.sha256(content).digest(), facts)
     return AnsweredBank(tuple(tables), quality, (*files, path))
+
+
+def _with_readings(run: _Run, answered: AnsweredBank, engine: TextReader, batch_size: int) -> AnsweredBank:
+    """Read every form as a text, once: what was read is not read again, for another time may give other bits."""
+    paths = [run.scores(kind) for kind in (ScoreKind.FAMILIARITY, ScoreKind.MIN_K)]
+    if all(path.is_file() for path in paths):
+        tables = tuple(ScoreTable.from_jsonl(path) for path in paths)
+    else:
+        tables = read_forms(run.bank, engine, batch_size=batch_size, model=run.model_id, state=run.state)
+    for table in tables:
+        _file(run, table, {"made_by": "reading"})
+    return AnsweredBank((*answered.tables, *tables), answered.quality, (*answered.files, *paths))
+
+
+def _file(run: _Run, table: ScoreTable, facts: dict[str, Any]) -> Path:
+    """Write a table where it belongs, and enter it."""
+    path = run.scores(table.kind)
+    if path.is_file() and ScoreTable.from_jsonl(path) != table:
+        raise ConflictError(
+            f"'{path}' holds other scores of {run.model_id} already; who may answer twice may keep the better run"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_jsonl(path)
+    _enter(run.directory, path, bytes.fromhex(table.digest), facts | {"metric": table.metric})
+    return path
 
 
 def _enter(directory: AuditDirectory, path: Path, digest: bytes, facts: dict[str, Any]) -> None:

@@ -27,7 +27,16 @@ class ScoreKind(StrEnum):
     GRADED = "graded"
     """Share of full marks, 0 to 1; also the mean over repeated answers."""
     CONFIDENCE = "confidence"
-    """Mean log-probability a token, at most 0; for detectors, never for a gap in accuracy."""
+    """Mean log-probability a token of what the model answered, at most 0."""
+    FAMILIARITY = "familiarity"
+    """Mean log-probability a token of the form itself, at most 0: minus the logarithm of its perplexity."""
+    MIN_K = "min-k"
+    """The same over the least probable fifth of its tokens: the Min-K % statistic."""
+
+    @property
+    def is_signal(self) -> bool:
+        """Tell whether it is for detectors, and never for a gap in accuracy."""
+        return self in {ScoreKind.CONFIDENCE, ScoreKind.FAMILIARITY, ScoreKind.MIN_K}
 
     def allows(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which scores are in range; a missing one (NaN) always is."""

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Message
@@ -24,6 +24,7 @@ __all__ = [
     "FormPrompt",
     "Generated",
     "OptionScore",
+    "TextReader",
     "open_form_engine",
     "require_form_engine",
     "shared_length",
@@ -112,6 +113,22 @@ class FormEngine(Protocol):
 
     def score_options(self, prompt: FormPrompt, options: Sequence[str]) -> list[OptionScore]:
         """Say how probable each option is right after a prompt, in the order given."""
+
+
+@runtime_checkable
+class TextReader(Protocol):
+    """An engine that can also say how probable a text is to its model."""
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it does so as it was opened."""
+
+    def read_texts(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Return log p of each token of each text after those before it, in nats; its first token has none.
+
+        Args:
+            texts: At most `batch_size`, as they are, without a chat template.
+        """
 
 
 FORM_ENGINES: Final[Mapping[str, tuple[str, str]]] = {

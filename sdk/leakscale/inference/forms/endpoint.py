@@ -129,6 +129,21 @@ class EndpointFormEngine:
             raise ModelError("no token of the prompt is left before its options; begin choice_template with a word")
         return [_joint(row[shared:]) for row in whole]
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the endpoint is said to score prompt tokens."""
+        return self._options.text_scores != "none"
+
+    def read_texts(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Say how probable texts are; see `TextReader`.
+
+        Raises:
+            ModelError: If the endpoint does not say.
+            UnavailableError, LeakScaleError: As `generate`.
+        """
+        rows = self._tokens(texts)
+        return [tuple(token.log_probability for token in row if token.log_probability is not None) for row in rows]
+
     def _tokens(self, texts: Sequence[str]) -> list[list[ScoredToken]]:
         spelling = self._options.text_scores
         if spelling == "none":

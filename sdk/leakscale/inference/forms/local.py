@@ -115,6 +115,30 @@ class LocalFormEngine:
         values = self._local.answer_log_probabilities(before[:shared], rest)
         return [OptionScore(sum(row), len(row)) for row in values]
 
+    @property
+    def reads_texts(self) -> bool:
+        """It always does."""
+        return True
+
+    @torch.inference_mode()
+    def read_texts(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Say how probable texts are, in one forward; see `TextReader`.
+
+        Padded on the right, where no token of a text attends.
+
+        Raises:
+            ModelError: If a text is longer than the model reads.
+        """
+        rows = [self._text_ids(text) for text in texts]
+        width = max(map(len, rows), default=0)
+        if width < 2:
+            return [()] * len(rows)
+        self._require_room(width, 0)
+        pad = self._tokenizer.pad_token_id or 0
+        ids = torch.tensor([row + [pad] * (width - len(row)) for row in rows], device=self._local.device)
+        logits = self._local.model(input_ids=ids).logits
+        return [_log_p(scores, row) for scores, row in zip(logits, rows, strict=True)]
+
     def _encoded(self, prompt: FormPrompt) -> list[int]:
         ids = list(encode_prompt(self._tokenizer, prompt.turns)) if prompt.is_chat else self._text_ids(prompt.text)
         if not ids:
@@ -178,6 +202,13 @@ def open_local_forms(*, source: str | Path, adapter: Path | None, options: Mappi
     return LocalFormEngine(
         open_model_folder(named_model(source)), adapter=adapter, options=parse_options(LocalFormOptions, options)
     )
+
+
+def _log_p(logits: torch.Tensor, row: Sequence[int]) -> tuple[float, ...]:
+    """Return log p of every token of a text but its first, from the logits at each place."""
+    after = torch.tensor(row[1:], device=logits.device)
+    log_p = torch.log_softmax(logits[: len(after)].double(), dim=-1)
+    return tuple(min(0.0, value) for value in log_p.gather(1, after[:, None])[:, 0].tolist())
 
 
 def _chosen(log_p: torch.Tensor, temperature: float, seeds: Sequence[bytes], step: int) -> torch.Tensor:

@@ -1,0 +1,102 @@
+"""Every form is read as a text, once, and detectors get what was read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+from tests.audit.answering.builders import SpokenEngine, locked_audit
+from tests.audit.builders import bank, line
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from leakscale.audit.answering.reading import min_k, read_forms
+from leakscale.audit.answering.running import answer_audit
+from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.base_model import base_model_folder
+from leakscale.inference.forms import TextReader, open_form_engine
+
+TEXTS = ["Tom buys 3 boxes of 12 pencils and gives 5 away.", "Policy key: K-7f3a91c2", "A"]
+
+
+class ReadingEngine(SpokenEngine):
+    """Finds every token of a text half as probable as the one before, and counts what it reads."""
+
+    reads_texts = True
+
+    def __init__(self) -> None:
+        super().__init__(lambda prompt: "The answer is 1.")
+        self.read: list[str] = []
+
+    def read_texts(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """Read words as tokens."""
+        self.read += texts
+        return [tuple(-math.log(2) * place for place in range(1, len(text.split()))) for text in texts]
+
+
+def test_a_texts_probability_is_that_of_one_forward_over_it() -> None:
+    """Whatever is read beside it, and padded."""
+    model = AutoModelForCausalLM.from_pretrained(base_model_folder())
+    tokenizer = AutoTokenizer.from_pretrained(base_model_folder())
+    engine = open_form_engine("transformers", source="tiny", options={"batch_size": 4})
+    assert isinstance(engine, TextReader)
+    for text, found in zip(TEXTS, engine.read_texts(TEXTS), strict=True):
+        ids = tokenizer.encode(text)
+        with torch.inference_mode():
+            log_p = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), dim=-1)
+        plain = [float(log_p[at, after]) for at, (_, after) in enumerate(pairwise(ids))]
+        assert found == pytest.approx(plain, abs=1e-4)
+
+
+def test_the_least_probable_fifth_is_rounded_down_to_at_least_one_token() -> None:
+    """As the program of the paper does, but for texts of fewer than five tokens, which have one."""
+    assert min_k([-float(each) for each in range(11)]) == -9.5
+    assert min_k([-1.0, -3.0]) == -3.0
+
+
+def test_a_form_of_one_token_is_missing_and_not_familiar(tmp_path: Path) -> None:
+    """Nothing came before its only token."""
+    forms = bank(tmp_path, line(original="Sum?"))
+    familiarity, lowest = read_forms(forms, ReadingEngine(), batch_size=2, model="m")
+
+    assert [str(name) for name in familiarity.missing()] == ["p1/original"]
+    assert [str(name) for name in lowest.missing()] == ["p1/original"]
+    assert (lowest.fresh <= familiarity.fresh).all()
+
+
+def entries(directory: AuditDirectory) -> list[str]:
+    """Return the scores that were entered."""
+    return [entry.subject for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.SCORES]
+
+
+def test_forms_are_read_once_and_entered(tmp_path: Path) -> None:
+    """Read again, an endpoint may give other bits; the control bank is read by no table, and left alone."""
+    directory = locked_audit(tmp_path, control_count=3)
+    engine, again = ReadingEngine(), ReadingEngine()
+    first = answer_audit(directory, "tiny", engine=engine)
+    second = answer_audit(directory, "tiny", engine=again)
+    answer_audit(directory, "tiny", role=BankRole.CONTROL, engine=again)
+
+    assert len(engine.read) == 12
+    assert not again.read
+    assert first.tables == second.tables
+    assert [table.kind for table in first.tables[2:]] == [ScoreKind.FAMILIARITY, ScoreKind.MIN_K]
+    path = directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.FAMILIARITY)
+    assert ScoreTable.from_jsonl(path) == first.tables[2]
+    assert path.relative_to(directory.root).as_posix() in entries(directory)
+
+
+def test_an_engine_that_reads_no_texts_answers_without(tmp_path: Path) -> None:
+    """Detectors are observations; an audit does not need them."""
+    directory = locked_audit(tmp_path)
+    engine = ReadingEngine()
+    engine.reads_texts = False
+    answer_audit(directory, "tiny", engine=engine)
+
+    assert not engine.read
+    assert not any("min-k" in subject for subject in entries(directory))
