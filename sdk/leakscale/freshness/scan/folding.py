@@ -14,6 +14,7 @@ import codecs
 import functools
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -65,7 +66,7 @@ class Folded:
     _kept: NDArray[np.bool_]
     """Which bytes of the form before spaces were joined are in `content`."""
     _origins: NDArray[np.int64] | None = None
-    _lines: NDArray[np.int64] | None = None
+    _lines: list[int] | None = None
 
     def origin(self, index: int) -> int:
         """Return the byte of `raw` from which a byte of `content` came."""
@@ -76,8 +77,8 @@ class Folded:
     def line(self, origin: int) -> int:
         """Return how many line feeds of `raw` stand before a byte of it."""
         if self._lines is None:
-            self._lines = np.flatnonzero(np.frombuffer(self.raw, np.uint8) == ord("\n"))
-        return int(np.searchsorted(self._lines, origin))
+            self._lines = np.flatnonzero(np.frombuffer(self.raw, np.uint8) == ord("\n")).tolist()
+        return bisect_left(self._lines, origin)
 
 
 def fold(raw: bytes, *, after_space: bool, with_records: bool = False) -> Folded:

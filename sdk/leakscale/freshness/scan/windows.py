@@ -6,6 +6,7 @@ neither a match nor the words beside it are cut. That is all that is kept of a s
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -86,10 +87,10 @@ def windows_of_stream(pieces: Iterable[bytes], *, file: str, reach: int) -> Iter
 def windows_of_batch(batch: Batch, *, file: str, reach: int) -> Iterator[Window]:
     """Yield records that come together."""
     content = fold(batch.raw, after_space=False, with_records=True).content
-    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == 0)
+    ends: list[int] = np.flatnonzero(np.frombuffer(content, np.uint8) == 0).tolist()
 
     def place(index: int) -> Place:
-        which = int(np.searchsorted(ends, index))
+        which = bisect_left(ends, index)
         return Place(file, batch.numbers[which], batch.offsets[which] if batch.offsets is not None else None)
 
     yield Window(content, 0, len(content), place, reach)
