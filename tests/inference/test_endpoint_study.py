@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from leakscale.cli.entry import run
+from leakscale.evidence import STEPS_FILE, Status, read_steps
 
 from .stub_endpoint import serving
 
@@ -50,3 +51,6 @@ def test_a_study_asks_the_base_model_and_the_served_adapter(tmp_path: Path) -> N
     assert asked.count("adapted") >= 16
     assert len(set(asked)) == 2
     assert asked[0] != "adapted"
+    # Its engine knows names in place of digests, and samples each case: the evidence holds all the same.
+    steps = read_steps(tmp_path / "run" / "evidence" / STEPS_FILE)
+    assert {step.name: step.message for step in steps if step.status is not Status.HOLDS} == {}
