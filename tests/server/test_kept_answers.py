@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from leakscale.client import Client
 from leakscale.errors import IntegrityError
 from leakscale_server.services.kept_answers import KeptAnswers
+from leakscale_server.store.edition_file import LOOK_AGAIN_S
 
 from .helpers import World
 
@@ -74,12 +76,13 @@ def test_an_answer_that_would_drive_out_the_others_is_not_kept(request_size: int
 
 
 def test_a_family_whose_file_is_gone_is_not_given_from_memory(data_dir: Path, client: Client, world: World) -> None:
-    """Whoever looks after the server hears of it with the first call."""
+    """Whoever looks after the server hears of it with the next call, a tenth of a second later."""
     name = f"{world.edition.name}/families/{world.families[0].family_id}"
     before = [client.editions.family(name) for _ in range(3)]
     file = data_dir / "editions" / "world.sqlite"
     aside = file.with_suffix(".aside")
     file.rename(aside)
+    time.sleep(LOOK_AGAIN_S)
     try:
         with pytest.raises(IntegrityError, match="missing or not the one that was frozen"):
             client.editions.family(name)

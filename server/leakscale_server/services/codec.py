@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from leakscale.models import EditionPhase, Family, GrantPhase, Opening, Ring, SignedStatement
 from leakscale.v1 import (
@@ -201,19 +201,18 @@ def named_family(forms: Forms, edition_id: str, family_id: str) -> Family:
     return family
 
 
-def encode_family(edition_id: str, family: Family) -> resources_pb2.Family:
-    """Write the public part of a family."""
-    return resources_pb2.Family(
-        name=child("editions", edition_id, "families", family.family_id),
-        domain=DOMAINS[family.domain],
-        shape_id=family.shape_id,
-        ring=RINGS[family.ring],
-        task=family.task,
-        inputs=family.inputs,
-        key=family.key,
-        # Not as messages, which would be made and then copied.
-        candidates=[{"text": each.text, "answer": each.answer} for each in family.candidates],
-    )
+def encode_family(edition_id: str, family: Family) -> Mapping[str, Any]:
+    """Write the public part of a family as the fields of its message, which would be made here and copied there."""
+    return {
+        "name": child("editions", edition_id, "families", family.family_id),
+        "domain": DOMAINS[family.domain],
+        "shape_id": family.shape_id,
+        "ring": RINGS[family.ring],
+        "task": family.task,
+        "inputs": family.inputs,
+        "key": family.key,
+        "candidates": [{"text": each.text, "answer": each.answer} for each in family.candidates],
+    }
 
 
 def encode_certification(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import bisect
 import functools
 import hashlib
+import math
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,11 +20,13 @@ from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_fil
 from leakscale.models import Family, Ring
 from leakscale_server.store.tables import Database
 
-__all__ = ["FORMS_KEPT_MAX", "Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
+__all__ = ["FORMS_KEPT_MAX", "LOOK_AGAIN_S", "Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
 
 
 FORMS_KEPT_MAX: Final = 12
 """How many editions and rings are kept in memory; a full edition of 2,048 families takes about 7 MB a ring."""
+LOOK_AGAIN_S: Final = 0.1
+"""How long a file that was there is taken to be."""
 _Stamp = tuple[int, int, int]
 
 
@@ -45,14 +49,26 @@ class SeenFile:
     """Inode, bytes and time of the last change, which tell it from a file that was put in its place; None: none was
     there."""
 
+    _looked_at_s: list[float] = field(default_factory=lambda: [-math.inf], compare=False, repr=False)
+    """When it was last seen there, of `time.monotonic`."""
+
     @classmethod
     def at(cls, path: Path) -> Self:
         """Look at a file."""
         return cls(path, _stamp(path))
 
     def is_there(self) -> bool:
-        """Tell whether it still lies there."""
-        return _stamp(self.path) == self.stamp
+        """Tell whether it still lies there, or did a tenth of a second ago.
+
+        Not each time: a call of the operating system, however short, lets other threads in first.
+        """
+        now_s = time.monotonic()
+        if now_s - self._looked_at_s[0] < LOOK_AGAIN_S:
+            return True
+        is_there = _stamp(self.path) == self.stamp
+        if is_there:
+            self._looked_at_s[0] = now_s
+        return is_there
 
     @property
     def digest(self) -> str:
