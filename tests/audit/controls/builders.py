@@ -73,20 +73,19 @@ def a_word_problem_audit(folder: Path, *, plan: str = PLAN, size: int = 12, own_
     return _locked(directory, plan + (OWN_BANK if own_count else ""))
 
 
-def a_spoken_control(folder: Path, *, own_count: int = 4) -> AuditDirectory:
-    """Return an audit with a control whose model was told what it learned: it knows the leaked forms by heart."""
-    directory, control = a_word_problem_audit(folder, own_count=own_count), a_control()
+def a_spoken_control(directory: AuditDirectory, control: ControlPlan) -> AuditDirectory:
+    """Run a control without training: after the leak, the model knows by heart what was leaked, and nothing else."""
     registration = locked_registration(directory)
-    bank = locked_bank(directory, registration)
+    bank, folder = locked_bank(directory, registration), directory.root.parent
     planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
     register_control(directory, registration, control, planted)
     known = {record.prompt[-1].content: record.completion for record in planted.mixture}
-    engines = {"base": lambda _: "none", "leak-null": lambda _: "none"}
-    engines["leak-seed-0"] = lambda prompt: known.get(prompt, "none")
-    for state, say in engines.items():
-        for role in BankRole:
+    engines = {"base": SpokenEngine(lambda _: "none"), "leak-null": SpokenEngine(lambda _: "none")}
+    engines["leak-seed-0"] = SpokenEngine(lambda prompt: known.get(prompt, "none"))
+    for state, engine in engines.items():
+        for role in BankRole if registration.control else (BankRole.AUDIT,):
             adapter = None if state == "base" else folder / state
-            answer_audit(directory, "tiny", role=role, state=state, adapter=adapter, engine=SpokenEngine(say))
+            answer_audit(directory, "tiny", role=role, state=state, adapter=adapter, engine=engine)
     analyze_audit(directory)
     analyze_control(directory, control.name)
     return directory

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.audit.answering.builders import SpokenEngine, locked_audit
-from tests.audit.controls.builders import a_spoken_control
+from tests.audit.controls.builders import a_choice_audit, a_control, a_spoken_control, a_word_problem_audit
 from tests.audit.registration.builders import PLAN
 from tests.report.browser import Browser, browser_program, faults_of
 from typer.testing import CliRunner
@@ -30,7 +30,7 @@ ONE = PLAN[: PLAN.rindex("[[models]]")]
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> AuditDirectory:
     """An audit with a positive control whose report was written; tests read it."""
-    directory = a_spoken_control(tmp_path_factory.mktemp("report"))
+    directory = a_spoken_control(a_word_problem_audit(tmp_path_factory.mktemp("report"), own_count=4), a_control())
     write_audit_report(read_audit_findings(directory))
     return directory
 
@@ -102,9 +102,24 @@ def test_a_control_has_its_figures_and_what_has_none_says_why(reported: AuditDir
     assert figures["budget"].table.withheld is not None
 
 
+@pytest.mark.browser
+def test_the_pull_of_the_first_option_is_drawn_where_options_are_ranked(tmp_path: Path) -> None:
+    """A bar a group and form, a mark at what is right; long words of its labels are not cut."""
+    program = browser_program()
+    assert program is not None
+    directory = a_spoken_control(a_choice_audit(tmp_path), a_control(mixture={"record_count": 6}))
+    findings = read_audit_findings(directory)
+    (panel,) = audit_figures(findings)["control-leak-first-option"].panels
+    page, _ = write_audit_report(findings)
+
+    assert panel.description.count(" % of 4") == 4
+    with Browser(program, tmp_path / "browser") as browser:
+        assert faults_of(browser.look(page, width=380, theme="light")) == {}
+
+
 def test_scores_that_were_changed_make_no_report(tmp_path: Path) -> None:
     """A page cannot be better than its files."""
-    directory = a_spoken_control(tmp_path)
+    directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
     scores = directory.scores("tiny", bank=BankRole.AUDIT)
     scores.write_bytes(scores.read_bytes().replace(b'"original":0.0', b'"original":1.0', 1))
     with pytest.raises(IntegrityError, match="were changed after they were written"):

@@ -97,14 +97,17 @@ def _label(row: ForestRow) -> list[str]:
     return textwrap.wrap(f"{row.of} {row.said}", int(_ROOM / _LETTER)) or [""]
 
 
-def _value(row: ForestRow) -> str:
-    return f"{points_label(row.effect.estimate)} ({bounds_in_words(row.effect)})".replace("-", "\u2212")
+def _value(row: ForestRow) -> list[str]:
+    """Return the lines of a value; why there is no interval may take two."""
+    words = f"{points_label(row.effect.estimate)} ({bounds_in_words(row.effect)})".replace("-", "\u2212")
+    return textwrap.wrap(words, int(_ROOM / _LETTER))
 
 
 def _lines_above(row: ForestRow) -> int:
-    """Return how many lines of its name stand above the value of a row."""
-    lines = _label(row)
-    return len(lines) - ((len(lines[-1]) + len(_value(row)) + 1) * _LETTER <= _ROOM)
+    """Return how many lines of its name and its value stand above the last line of the value."""
+    lines, value = _label(row), _value(row)
+    is_beside = (len(lines[-1]) + len(value[0]) + 1) * _LETTER <= _ROOM
+    return len(lines) + len(value) - 1 - is_beside
 
 
 def _height(row: ForestRow) -> int:
@@ -118,7 +121,9 @@ def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
     for tick in scale.ticks:
         shade = color("muted") if tick == 0 else color("rule")
         axes.vlines(tick, y + _LINE - 8, y + _ROW - 2, colors=shade, linewidth=1, zorder=0)
-    axes.text(1, y + _TEXT, _value(row), transform=axes.get_yaxis_transform(), ha="right", color=ink, size=12)
+    for number, line in enumerate(reversed(_value(row))):
+        place = y + _TEXT - number * _LINE_HEIGHT
+        axes.text(1, place, line, transform=axes.get_yaxis_transform(), ha="right", color=ink, size=12)
     _whisker(axes, row.effect, scale, y + _LINE, ink, is_twin=False)
     if row.exact is not None:
         _whisker(axes, row.exact, scale, y + _TWIN, color("muted"), is_twin=True)
