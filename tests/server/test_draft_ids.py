@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,8 @@ from leakscale_server.store.registry_tables import open_registry
 
 from .helpers import OTHER_SEEDS, a_draft, a_frozen_edition, a_world, shape_files
 
+FRESH_SEEDS: Any = {"public_seed": b"d" * 32, "practice_private_seed": b"e" * 32}
+"""Of an edition that is no earlier one of the shared server's families."""
 TIME = re.compile(r"datetime\.datetime\([^)]*\)")
 
 
@@ -94,7 +97,7 @@ def test_an_edition_whose_id_was_drafted_before_goes_the_whole_way(
 ) -> None:
     """Certified, frozen, exposed, disclosed, retired and checked under its id, while the other stays a draft."""
     a_draft(client, "second", **OTHER_SEEDS)
-    world = a_world(stranger, edition_id="second")
+    world = a_world(stranger, edition_id="second", **FRESH_SEEDS)
     plan = dataclasses.replace(world.experiment.plan, experiment_id="second-more")
 
     retired = stranger.editions.retire(world.edition.name)

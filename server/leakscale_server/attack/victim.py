@@ -239,7 +239,7 @@ class Client:
         """Return what the certificate of each family says, by family id."""
         return {
             each.family_id: json.loads(each.payload)["predicate"]
-            for each in self._victim.editions.certificates(self._victim.editions.get_frozen(EDITION_ID))
+            for each in self._victim.editions.certificates.of(self._victim.editions.get_frozen(EDITION_ID))
         }
 
     def corpus(self) -> list[TrainingRecord]:

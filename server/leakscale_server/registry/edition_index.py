@@ -53,13 +53,12 @@ class EditionIndex:
         """List the ids of frozen editions and of a project's drafts, newest first; None lists those of all drafts."""
         rows = self._registry.rows(f"{_ROWS} ORDER BY create_time DESC, edition_key")
         frozen = {id_of(row["edition_key"]) for row in rows if row["is_frozen"]}
-        ids = {
-            edition_id: None
-            for row in rows
-            if row["is_frozen"] or (project in (None, row["project"]) and id_of(row["edition_key"]) not in frozen)
-            for edition_id in [id_of(row["edition_key"])]
-        }
-        return list(ids)
+        shown = (row for row in rows if row["is_frozen"] or project in (None, row["project"]))
+        # An id that a draft shares with a frozen edition stands for that, in the place of that.
+        ids = (
+            id_of(row["edition_key"]) for row in shown if row["is_frozen"] or id_of(row["edition_key"]) not in frozen
+        )
+        return list(dict.fromkeys(ids))
 
     def _of(self, edition_id: str) -> list[Row]:
         """Return the editions with an id, the first one first."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from leakscale.models import Condition, EditionPhase, Family, Ring, SignedStatement
-from leakscale_server.core.building.construction import FamilySlot
+from leakscale.models import EditionPhase, Family, Ring, SignedStatement
 from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound, NotFrozen, ScopeMissing
+from leakscale_server.registry.certificates import Certificates
 from leakscale_server.registry.edition import Edition, EditionDraft, SignedCertificate, check_draft, parse_shapes
 from leakscale_server.registry.edition_index import EditionIndex
 from leakscale_server.registry.frozen_files import FrozenFiles
@@ -48,6 +48,7 @@ class EditionRegistry:
         self._signer = signer
         self._now = now
         self.lifecycle = Lifecycle(registry, now=now)
+        self.certificates = Certificates(registry)
         self._editions: Remembered[Edition] = Remembered(registry)
         self._index = EditionIndex(registry)
         self._files = FrozenFiles(registry, ledger, signer, self.lifecycle, folder=editions_dir)
@@ -133,7 +134,7 @@ class EditionRegistry:
             shapes=parse_shapes(sources),
             sources=sources,
             public_seed=row["public_seed"],
-            certified_count=self._certified_count(key),
+            certified_count=self.certificates.count(key),
             create_time=datetime.fromisoformat(row["create_time"]),
             freeze_time=next((each.time for each in transitions if each.phase is EditionPhase.FROZEN), None),
             commitment_root=freeze["commitment_root"] if freeze else b"",
@@ -201,19 +202,6 @@ class EditionRegistry:
         start = ids.index(before) + 1 if before else 0
         return ids[start : start + limit]
 
-    def certificate(self, edition: Edition, slot: FamilySlot) -> SignedCertificate | None:
-        """Return the certificate of a family, if it has one."""
-        row = self._registry.row(
-            "SELECT * FROM certificates WHERE edition_id = ? AND shape_id = ? AND condition = ? AND ordinal = ?",
-            (edition.key, slot.shape_id, slot.condition.value, slot.ordinal),
-        )
-        return _certificate(row) if row else None
-
-    def certificates(self, edition: Edition) -> list[SignedCertificate]:
-        """Return all certificates of an edition in the order of family ids."""
-        query = "SELECT * FROM certificates WHERE edition_id = ? ORDER BY family_id"
-        return [_certificate(row) for row in self._registry.rows(query, (edition.key,))]
-
     def add_certificate(self, edition: Edition, certificate: SignedCertificate, *, principal: str) -> SignedCertificate:
         """Store a certificate and return the one that stands; the first one wins. The last one ends the certification.
 
@@ -222,21 +210,11 @@ class EditionRegistry:
             certificate: Of one of its families.
             principal: Who had it certified.
         """
-        row: Row = {
-            "edition_id": edition.key,
-            "family_id": certificate.family_id,
-            "shape_id": certificate.slot.shape_id,
-            "condition": certificate.slot.condition.value,
-            "ordinal": certificate.slot.ordinal,
-            "payload": certificate.payload,
-            "payload_digest": certificate.payload_digest,
-            "signature": certificate.signature,
-        }
         with self._registry.transaction():
-            self._registry.add("certificates", [row])
-            if self._certified_count(edition.key) == len(edition.slots()):
+            self.certificates.add(edition, certificate)
+            if self.certificates.count(edition.key) == len(edition.slots()):
                 self.lifecycle.reach(edition.key, EditionPhase.CERTIFIED, principal=principal)
-        return self.certificate(edition, certificate.slot) or certificate
+        return self.certificates.find(edition, certificate.slot) or certificate
 
     def freeze(
         self,
@@ -259,7 +237,7 @@ class EditionRegistry:
         """
         if self._index.frozen(edition.edition_id) not in (None, edition.key):
             raise _taken(edition.edition_id)
-        certificates = {each.family_id: each for each in self.certificates(edition)}
+        certificates = {each.family_id: each for each in self.certificates.of(edition)}
         certified = [(rings, certificates[rings[0].family_id]) for rings in families]
         self._files.freeze(edition, certified, commitment_root=commitment_root, principal=principal)
         return self.again(edition)
@@ -301,10 +279,6 @@ class EditionRegistry:
     def _statement(self, row: Row | None) -> SignedStatement | None:
         return SignedStatement(row["payload"], row["signature"], self._signer.public_key) if row else None
 
-    def _certified_count(self, key: EditionKey) -> int:
-        found = self._registry.row("SELECT count(*) AS n FROM certificates WHERE edition_id = ?", (key,))
-        return int(found["n"]) if found else 0
-
     def _row(self, key: EditionKey) -> Row:
         (row,) = self._registry.rows("SELECT * FROM editions WHERE edition_id = ?", (key,))
         return row
@@ -328,13 +302,3 @@ def _edition_row(draft: EditionDraft, *, key: EditionKey, now: datetime) -> Row:
         "request_digest": draft.digest(),
         "create_time": now.isoformat(),
     }
-
-
-def _certificate(row: Row) -> SignedCertificate:
-    return SignedCertificate(
-        slot=FamilySlot(row["shape_id"], Condition(row["condition"]), row["ordinal"]),
-        family_id=row["family_id"],
-        payload=row["payload"],
-        payload_digest=row["payload_digest"],
-        signature=row["signature"],
-    )

@@ -69,7 +69,7 @@ class Disclosing:
     def _sealed(self, experiment: Experiment) -> SealedExperiment:
         edition = self._editions.get_frozen(experiment.plan.edition_id)
         families = self._editions.families(edition.edition_id)
-        slots = {each.family_id: each.slot for each in self._editions.certificates(edition)}
+        slots = {each.family_id: each.slot for each in self._editions.certificates.of(edition)}
         answers = self._experiments.answers.sealed_answers(experiment)
         choices = {family.family_id: choices_of(family.candidates) for family in families}
         return SealedExperiment(

@@ -101,7 +101,7 @@ class EditionStages:
         return self._editions.freeze(edition, families, commitment_root=root, principal=principal)
 
     def _certify_one(self, edition: Edition, slot: FamilySlot, *, principal: str) -> CertificationOutcome:
-        stored = self._editions.certificate(edition, slot)
+        stored = self._editions.certificates.find(edition, slot)
         if stored is not None:
             return CertificationOutcome(slot, stored.family_id, stored, None, is_stored=True)
         outcome = self._scorer.certify(_order(edition, slot))
