@@ -90,8 +90,9 @@ def test_the_report_says_what_was_verified_and_how_to_see_more(finished: Path) -
     page = (finished / "report.html").read_text(encoding="utf-8")
 
     assert "<b>9 of 9</b><span>steps of the evidence hold</span>" in page
-    assert "<b>Not here yet.</b>" in page
-    assert "<code>leakscale study open STUDY</code>" in page
+    for name in ("effects", "families", "shapes-sql", "shapes-python", "strata"):
+        assert "<svg" in page.partition(f'id="figure-{name}"')[2].partition("</figure>")[0], name
+    assert "<code>leakscale study open</code> keeps it" in page
 
 
 def test_certificates_are_one_a_line_in_the_order_of_families(finished: Path) -> None:

@@ -111,7 +111,7 @@ def the_choices(analysis: Analysis) -> Table[ForestRow]:
     table = table_or_reason(
         analysis,
         heads.EXACT_CHOICES,
-        "there are no results by family with the probability of the correct candidate, which the engine `exact` reads",
+        "no probability of the correct candidate is kept; engine `exact` reads it, and `leakscale study open` keeps it",
     )
     if table.withheld is not None:
         return _CHOICES.withheld(table.withheld)
