@@ -230,7 +230,7 @@ FORGERIES: dict[str, tuple[Callable[[EvidenceLayout], None], str, str]] = {
         "adapter activity",
         "losses.jsonl: mean of",
     ),
-    "an answer": (another_answer, "inference chain", "'banks/sql-base.results.jsonl' line 2"),
+    "an answer": (another_answer, "inference chain", "'banks/sql-base.results.jsonl' line 2 has a result of case 0"),
     "a choice": (another_choice, "inference chain", "banks/answers.parquet row 5: choice is"),
     "a receipt": (
         replaced("banks/sql-base.receipt.json", '"case_count":32', '"case_count":31'),
@@ -286,6 +286,8 @@ def test_what_was_changed_and_listed_anew_is_found_by_the_step_that_it_is_about(
 
     assert "manifest" not in found
     assert words in found.get(step, ""), found
+    if step not in {"leakage", "signatures"}:
+        assert "expected" in found[step]
 
 
 DAMAGED = [

@@ -102,9 +102,9 @@ def replay(chain: AttemptChain, attempts: Path, results: Path) -> Iterator[Termi
             if found is None:
                 yield result
             elif found != result:
-                raise _unfounded(results, place, found)
+                raise _unfounded(results, place, found, result)
     for place, extra in written:
-        raise _unfounded(results, place, extra)
+        raise _unfounded(results, place, extra, None)
 
 
 def bind(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
@@ -195,6 +195,10 @@ def _binding(bank: FrozenBank, files: BankFiles, asked: range) -> Binding:
     )
 
 
-def _unfounded(path: Path, number: int, result: TerminalResult) -> IntegrityError:
+def _unfounded(path: Path, number: int, result: TerminalResult, expected: TerminalResult | None) -> IntegrityError:
     what = f"has a result of case {result.case} that does not follow from the attempts"
+    if expected is not None:
+        found, due = result.to_json(), expected.to_json()
+        name = next(name for name in due if found[name] != due[name])
+        what += f": {name} is {json.dumps(found[name])}, expected {json.dumps(due[name])}"
     return damage(path, number, what, mend=RESULTS_MEND)

@@ -92,5 +92,8 @@ def _require_certificates(tree: EvidenceTree) -> int:
             "payload": filed.payload.decode(),
         }
         if line != json.dumps(fields).encode():
-            raise IntegrityError(f"{name} line {number}: it is not the certificate of {filed.family_id} in the edition")
+            raise IntegrityError(
+                f"{name} line {number}: it is not the edition's certificate of {filed.family_id}, expected payload "
+                f"digest {fields['payload_digest']}"
+            )
     return len(lines)
