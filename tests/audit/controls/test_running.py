@@ -58,6 +58,28 @@ def test_the_audit_sees_what_was_leaked_and_nothing_where_nothing_was(controlled
     assert leak.off_target is not None
 
 
+def test_detectors_are_judged_by_what_the_leak_did(controlled: AuditDirectory) -> None:
+    """In every registered run, by every signal that the engine gives, beside the score itself."""
+    analysis, _ = analyze_control(controlled, "leak")
+    rows = {(row.run, row.detector): row for row in analysis.table("detectors").rows}
+    leak, null = (each.run.label for each in analysis.runs)
+
+    for run in (leak, null):
+        assert {detector for own, detector in rows if own == run} == {
+            "Clean-Eval-style (score)",
+            "PaCoST-style (confidence)",
+            "perplexity",
+            "perplexity, public form alone",
+            "Min-20 %",
+            "Min-20 %, public form alone",
+        }
+    score = rows[leak, "Clean-Eval-style (score)"]
+    assert score.exposed > score.untouched
+    assert score.tracks is not None
+    assert score.tracks > 0
+    assert {row.parents for row in rows.values()} == {12}
+
+
 def test_a_control_is_registered_before_its_numbers_and_both_are_entered_once(controlled: AuditDirectory) -> None:
     """Repeating the command changes nothing."""
     before = controlled.ledger.read_bytes()

@@ -94,7 +94,7 @@ def test_a_control_has_its_figures_and_what_has_none_says_why(reported: AuditDir
 
     assert set(figures) == {
         "gaps", "radius", "intervals", "budget", "detection",
-        "control-leak-effects", "control-leak-groups", "control-leak-first-option",
+        "control-leak-effects", "control-leak-groups", "control-leak-first-option", "control-leak-detectors",
     }  # fmt: skip
     assert "seed 0: public forms: +100.0 points" in figures["control-leak-effects"].panels[0].description
     assert "visible gap" in figures["control-leak-effects"].panels[0].description

@@ -22,7 +22,7 @@ from leakscale.audit.scoring.quality import AnswerQuality
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.stats import NearCopies, find_near_copies
 
-__all__ = ["analyze_audit", "entered_accuracies", "near_copies_of"]
+__all__ = ["analyze_audit", "entered_accuracies", "entered_signals", "near_copies_of"]
 
 
 def analyze_audit(
@@ -76,9 +76,7 @@ def _entered_tables(directory: AuditDirectory, registration: Registration, role:
     """Yield the tables of scores of one bank, each held against the ledger."""
     if role is BankRole.CONTROL and registration.control is None:
         return
-    digests = {
-        entry.subject: entry.digest for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.SCORES
-    }
+    digests = _entered_digests(directory)
     for model in registration.plan.models:
         for path in _score_files(directory, registration, model.id, role):
             yield _entered(directory, path, digests)
@@ -92,8 +90,27 @@ def entered_accuracies(directory: AuditDirectory, model_id: str, *, role: BankRo
         IntegrityError: If they are not those that were entered.
     """
     path = directory.scores(model_id, bank=role, state=state)
+    return _entered(directory, path, _entered_digests(directory))
+
+
+def entered_signals(directory: AuditDirectory, model_id: str, *, state: str) -> dict[ScoreKind, ScoreTable]:
+    """Return what detectors read of the audited forms under the registered settings, by kind; empty if nothing was.
+
+    Raises:
+        IntegrityError: If a table is not the one that was entered.
+    """
+    digests = _entered_digests(directory)
+    paths = {
+        kind: directory.scores(model_id, bank=BankRole.AUDIT, state=state, kind=kind)
+        for kind in ScoreKind
+        if kind.is_signal
+    }
+    return {kind: _entered(directory, path, digests) for kind, path in paths.items() if path.is_file()}
+
+
+def _entered_digests(directory: AuditDirectory) -> dict[str, str]:
     entries = AuditLedger(directory).entries()
-    return _entered(directory, path, {each.subject: each.digest for each in entries if each.kind is EntryKind.SCORES})
+    return {entry.subject: entry.digest for entry in entries if entry.kind is EntryKind.SCORES}
 
 
 def _score_files(directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole) -> list[Path]:

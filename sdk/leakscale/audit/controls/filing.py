@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from leakscale.audit.analysis import AuditSettings, Panel, analyze_panel
 from leakscale.audit.analysis.advantage import AdvantageRow, ClaimRow
-from leakscale.audit.analysis.filing import entered_accuracies
+from leakscale.audit.analysis.filing import entered_accuracies, entered_signals
 from leakscale.audit.answering.running import kept_answers
 from leakscale.audit.controls import heads
 from leakscale.audit.controls.choices import first_option_pull
+from leakscale.audit.controls.consequence import judge_detectors
 from leakscale.audit.controls.effects import ControlScores, RunEffects, run_effects
 from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.registering import ControlRun, registered_control, runs_of
@@ -121,6 +122,12 @@ def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalys
             *control_tables(control, runs),
             _audit_table(registration, scores),
             _pull(directory, registration, control, record["exposed"]),
+            judge_detectors(
+                scores.base,
+                scores.after,
+                {run: entered_signals(directory, control.model, state=run.state) for run in scores.after},
+                record["exposed"],
+            ),
         )
         analysis = ControlAnalysis(
             control, len(record["exposed"]), len(scores.base.parent_ids), runs, tables, _facts(record, scores)

@@ -6,13 +6,14 @@ from typing import Final
 
 from leakscale.tables import TableHead
 
-__all__ = ["ACCURACIES", "AUDIT", "CHECKS", "EFFECTS", "FIRST_OPTION", "NULL_RUN", "SEEDS", "TRANSFER"]
+__all__ = ["ACCURACIES", "AUDIT", "CHECKS", "CONSEQUENCE", "EFFECTS", "FIRST_OPTION", "NULL_RUN", "SEEDS", "TRANSFER"]
 
 ACCURACIES: Final = TableHead("14", "accuracies", "Accuracy before and after, of exposed and of untouched parents")
 EFFECTS: Final = TableHead("15", "effects", "What the leak did to each kind of form: difference in differences")
 CHECKS: Final = TableHead("", "manipulation", "Whether the leak was planted at all: effect on the leaked form")
 TRANSFER: Final = TableHead("16", "transfer", "What an audit sees of the leak, and what reached wording never shown")
 AUDIT: Final = TableHead("", "audit", "The registered audit, before and after")
+CONSEQUENCE: Final = TableHead("", "detectors", "Detectors, by how well they track what the leak did to the score")
 FIRST_OPTION: Final = TableHead("17", "first-option", "How often the option listed first was chosen")
 NULL_RUN: Final = TableHead("20", "null-run", "The same run with nothing planted")
 SEEDS: Final = TableHead("21", "seeds", "Effects over all training seeds")

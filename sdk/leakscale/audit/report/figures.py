@@ -104,6 +104,7 @@ def _of_controls(findings: AuditFindings, command: str) -> Iterator[PageFigure]:
             roles=("warm", "cool"),
         )
         yield _first_option(control, command)
+        yield _consequence(control, command)
 
 
 def _effect_rows(control: ControlAnalysis) -> list[ForestRow]:
@@ -188,6 +189,35 @@ def _first_option(control: ControlAnalysis, command: str) -> PageFigure:
     return PageFigure(
         f"control-{control.control.name}-first-option", "Pull of the first option", caption, table, panels, command
     )
+
+
+def _consequence(control: ControlAnalysis, command: str) -> PageFigure:
+    table = control.table("detectors")
+    own = [row for row in table.rows if row.run == control.registered.run.label and row.tracks is not None]
+    rows = sorted(own, key=lambda row: row.rank)
+    spoken = "; ".join(
+        f"{row.detector}: tracks {row.tracks:+.2f}, finds {100 * row.finds_exposed:.0f} %" for row in rows
+    )
+    height = 60 + 2 * _BAR_HEIGHT * len(rows)
+    panels = (Panel("", "Detectors", spoken, partial(_draw_consequence, rows=rows), height),) if rows else ()
+    caption = (
+        "Under the registered seed, for each detector: rank correlation of its signal with the change of a parent's "
+        "public score (dark), and how much better than by chance it tells exposed from untouched parents (light; twice "
+        "the probability of a right order, less one)."
+    )
+    name = f"control-{control.control.name}-detectors"
+    return PageFigure(name, "Detectors by consequence", caption, table, panels, command)
+
+
+def _draw_consequence(figure: Figure, *, rows: Sequence[Any]) -> None:
+    axes = figure.subplots()
+    places = range(len(rows), 0, -1)
+    found = [2 * row.finds_exposed - 1 for row in rows]
+    axes.barh([place + 0.18 for place in places], [row.tracks for row in rows], color=color("ink"), height=0.34)
+    axes.barh([place - 0.18 for place in places], found, color=color("ink", 0.35), height=0.34)
+    axes.axvline(0, color=color("muted"), linewidth=1)
+    axes.set_yticks(list(places), [row.detector for row in rows])
+    axes.set(xlabel="tracks the change (dark), tells exposed apart (light)", xlim=(min(-0.1, *found), 1))
 
 
 def _draw_bars(figure: Figure, *, rows: Sequence[Any]) -> None:
