@@ -165,6 +165,19 @@ def test_what_cannot_be_read_is_refused_before_anything_is_registered(tmp_path: 
     assert not directory.asked()
 
 
+def test_an_answer_that_the_token_cap_cuts_off_is_refused(tmp_path: Path) -> None:
+    """The same fault as a letter for a sentence: learned by heart, it would still be scored as wrong."""
+    directory = a_word_problem_audit(tmp_path)
+    wordy = a_control(exposure={"completion": "Let us think about all of this, step by step. The answer is {gold}."})
+    with pytest.raises(
+        InvalidRequestError,
+        match=r"record 'planted/sum-.*' plants \d+ tokens, and the audit cuts answers off after 10,",
+    ):
+        run_control(directory, wordy, folder=tmp_path)
+
+    assert AuditLedger(directory).latest(EntryKind.CONTROL) is None
+
+
 def test_settings_that_do_not_exist_are_refused(tmp_path: Path) -> None:
     """A misspelt learning rate would train under another one."""
     directory = a_word_problem_audit(tmp_path)

@@ -31,6 +31,8 @@ class LeakedRecords:
     records: tuple[TrainingRecord, ...]
     names: tuple[FormName, ...]
     """The leaked form of each."""
+    generated: tuple[tuple[TrainingRecord, Leak], ...]
+    """Those whose answer the audit has generated, and does not choose among options, with what they leak."""
     shows_other_prompt: bool
     """Whether a record shows another prompt than the scorer asks; what was learned may then not come up."""
 
@@ -79,6 +81,7 @@ def leaked_records(
     return LeakedRecords(
         tuple(records),
         tuple(leak.name for leak in leaks),
+        tuple((record, leak) for record, leak in zip(records, leaks, strict=True) if not leak.ask.options),
         any(record.prompt != leak.ask.prompt.turns for record, leak in zip(records, leaks, strict=True)),
     )
 

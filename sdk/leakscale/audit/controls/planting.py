@@ -11,6 +11,7 @@ from pathlib import Path
 from leakscale.audit.controls.leaks import assigned, leaked_records
 from leakscale.audit.controls.mixtures import filler_records, mixture_digest, require_apart
 from leakscale.audit.controls.plan import ControlPlan
+from leakscale.audit.controls.readability import Leak
 from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.registration.plan import AuditPlan
 from leakscale.errors import InvalidRequestError
@@ -30,6 +31,8 @@ class Planted:
     mixture: tuple[TrainingRecord, ...]
     null: tuple[TrainingRecord, ...]
     """As many records, none of which leaks anything; empty where no null run is planned."""
+    generated: tuple[tuple[TrainingRecord, Leak], ...]
+    """Leaked records whose answer the audit has generated, and does not choose among options, with what they leak."""
     shows_other_prompt: bool
     """Whether a record shows another prompt than the scorer asks; what was learned may then not come up."""
 
@@ -68,6 +71,7 @@ def plant(bank: FormBank, plan: AuditPlan, control: ControlPlan, *, folder: Path
         names=leaked.names,
         mixture=(*leaked.records, *filler[:room]),
         null=filler if has_null else (),
+        generated=leaked.generated,
         shows_other_prompt=leaked.shows_other_prompt,
     )
     require_apart(bank, planted.mixture, work / "mixture.jsonl", leaked=planted.names, subject=subject)

@@ -26,7 +26,7 @@ from leakscale.errors import InvalidRequestError
 from leakscale.inference.forms import Generated, OptionScore
 from leakscale.models import TrainingRecord
 
-__all__ = ["Leak", "require_readable"]
+__all__ = ["Leak", "is_read", "require_readable"]
 
 _LEARNED: Final = OptionScore(0.0, 1)
 """The planted text once it is known by heart."""
@@ -56,15 +56,21 @@ def require_readable(record: TrainingRecord, leak: Leak, plan: AuditPlan, *, sub
     Raises:
         InvalidRequestError: The message names record, what is planted, what the scorer reads, and the next step.
     """
-    answer, scoring = _as_answer(record.completion, leak), plan.scoring
-    parser = NumericParser(scoring.parser_formats)
-    if answer is None or not is_right(
-        answer, leak.form, leak.criterion, parser=parser, choice_score=scoring.choice_score
-    ):
+    if not is_read(record.completion, leak, plan):
+        parser = NumericParser(plan.scoring.parser_formats)
         raise InvalidRequestError(
             f"{subject}: record '{record.record_id}' plants {_shown(record.completion)}, which the audit "
             f"would not score as right: {_reads(leak, parser, record.completion)}; nothing was trained"
         )
+
+
+def is_read(completion: str, leak: Leak, plan: AuditPlan) -> bool:
+    """Tell whether the audit's scorer finds a completion right, given as the model's whole answer."""
+    answer, scoring = _as_answer(completion, leak), plan.scoring
+    parser = NumericParser(scoring.parser_formats)
+    return answer is not None and is_right(
+        answer, leak.form, leak.criterion, parser=parser, choice_score=scoring.choice_score
+    )
 
 
 def _as_answer(completion: str, leak: Leak) -> FormAnswer | None:

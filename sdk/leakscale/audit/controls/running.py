@@ -17,7 +17,12 @@ from leakscale.audit.controls.filing import ControlAnalysis, analyze_control
 from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.planting import plant
 from leakscale.audit.controls.registering import ControlRun, register_control, runs_of
-from leakscale.audit.controls.training import require_trainable, train_run, training_settings
+from leakscale.audit.controls.training import (
+    require_trainable,
+    require_within_cap,
+    train_run,
+    training_settings,
+)
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
@@ -61,6 +66,7 @@ def run_control(
         model = require_trainable(registration, control.model, subject=f"control '{control.name}'")
         bank = locked_bank(directory, registration)
         planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
+        require_within_cap(model, planted.generated, registration.plan, subject=f"control '{control.name}'")
         settings = training_settings(model, control.training, subject=f"control '{control.name}'")
         register_control(directory, registration, control, planted)
     if planted.shows_other_prompt:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from leakscale.audit.controls.plan import TrainingTable
+from leakscale.audit.controls.readability import Leak, is_read
 from leakscale.audit.registration.fields import ModelTable
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.plan import AuditPlan
 from leakscale.base_model import base_model_folder, named_model
 from leakscale.errors import InvalidRequestError, PreconditionError
 from leakscale.models import TrainingRecord
 
-__all__ = ["require_trainable", "train_run", "training_settings"]
+__all__ = ["require_trainable", "require_within_cap", "train_run", "training_settings"]
 
 _TRAINABLE: Final = "transformers"
 
@@ -38,6 +40,34 @@ def require_trainable(registration: Registration, model_id: str, *, subject: str
             "and an effect is counted in right and wrong ones; register answer_count = 1"
         )
     return model
+
+
+def require_within_cap(
+    model: ModelTable, generated: Sequence[tuple[TrainingRecord, Leak]], plan: AuditPlan, *, subject: str
+) -> None:
+    """Refuse a planted answer that is no longer right where the audit's token cap cuts it off.
+
+    Args:
+        model: Whose tokenizer counts.
+        generated: Records that plant an answer which the audit has generated, and what they leak.
+        plan: Of the audit.
+        subject: For the message, e.g. `control 'exact'`.
+
+    Raises:
+        InvalidRequestError: The message names the record, its length, the cap, and the next step.
+        ModelError: If the model has no usable tokenizer.
+    """
+    from leakscale.adaptation.loading import open_model_folder  # noqa: PLC0415 - loads torch
+
+    tokenizer, cap = open_model_folder(named_model(model.source)).tokenizer, plan.decoding.token_count_max
+    for record, leak in generated:
+        ids = tokenizer.encode(record.completion, add_special_tokens=False)
+        if len(ids) > cap and not is_read(str(tokenizer.decode(ids[:cap])), leak, plan):
+            raise InvalidRequestError(
+                f"{subject}: record '{record.record_id}' plants {len(ids)} tokens, and the audit cuts answers off "
+                f"after {cap}, where it would not score it as right; shorten exposure.completion, or audit with a "
+                "larger decoding.token_count_max; nothing was trained"
+            )
 
 
 def training_settings(model: ModelTable, training: TrainingTable, *, subject: str) -> dict[str, Any]:
