@@ -217,7 +217,10 @@ def _draw_consequence(figure: Figure, *, rows: Sequence[Any]) -> None:
     axes.barh([place - 0.18 for place in places], found, color=color("ink", 0.35), height=0.34)
     axes.axvline(0, color=color("muted"), linewidth=1)
     axes.set_yticks(list(places), [row.detector for row in rows])
-    axes.set(xlabel="tracks the change (dark), tells exposed apart (light)", xlim=(min(-0.1, *found), 1))
+    axes.set(
+        xlabel="tracks the change (dark), tells exposed apart (light)",
+        xlim=(min(-0.1, *found, *(row.tracks for row in rows)), 1),
+    )
 
 
 def _draw_bars(figure: Figure, *, rows: Sequence[Any]) -> None:
