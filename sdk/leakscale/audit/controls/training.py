@@ -76,9 +76,10 @@ def training_settings(model: ModelTable, training: TrainingTable, *, subject: st
     Raises:
         InvalidRequestError: If a field does not exist, or breaks its range.
     """
-    from leakscale.adaptation import BASE_MODEL_CONFIG, AdaptationConfig  # noqa: PLC0415 - loads torch
+    from leakscale.adaptation import BASE_MODEL_CONFIG, SMOLLM2_CONFIG, AdaptationConfig  # noqa: PLC0415 - loads torch
 
-    defaults = BASE_MODEL_CONFIG if named_model(model.source) == base_model_folder() else AdaptationConfig()
+    own = {"tiny": BASE_MODEL_CONFIG, str(base_model_folder()): BASE_MODEL_CONFIG, "smollm2": SMOLLM2_CONFIG}
+    defaults = own.get(model.source, AdaptationConfig())
     known = {field.name for field in dataclasses.fields(AdaptationConfig)}
     if unknown := sorted(set(training.settings) - known):
         raise InvalidRequestError(
