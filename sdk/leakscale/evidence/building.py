@@ -128,7 +128,8 @@ class _Maker:
             write_whole(layout.banks / path.name, canonical_json(json.loads(path.read_bytes())))
         _copy(study / "provenance.json", layout.provenance)
         _copy(study / "analysis" / "disclosure.json", layout.disclosure)
-        write_whole(layout.summary, canonical_json(self._summary))
+        # In the order in which the study tells it, which a reader follows.
+        write_whole(layout.summary, (json.dumps(self._summary, indent=2, ensure_ascii=False) + "\n").encode())
 
     def derive(self) -> None:
         """Write what follows from the copies: plan, seeds, answers, results and tables."""
