@@ -260,7 +260,7 @@ FORGERIES: dict[str, tuple[Callable[[EvidenceLayout], None], str, str]] = {
         "analysis/11-integer-totals.parquet row 0: correct is",
     ),
     "a number of the summary": (
-        replaced("analysis/summary.json", '"valid_answers":128', '"valid_answers":127'),
+        replaced("analysis/summary.json", '"valid_answers": 128', '"valid_answers": 127'),
         "analysis",
         "analysis/summary.json: counts.valid_answers is 127, expected 128",
     ),
@@ -360,7 +360,7 @@ def test_what_could_not_be_checked_is_said_and_ends_with_2(
 
 def test_evidence_that_fails_ends_with_1(copy: EvidenceLayout, capsys: pytest.CaptureFixture[str]) -> None:
     """A script tells wrong from incomplete by the exit code alone."""
-    replaced("analysis/summary.json", '"seed":7', '"seed":8')(copy)
+    replaced("analysis/summary.json", '"seed": 7', '"seed": 8')(copy)
 
     code = run(["verify", str(copy.root)])
 
