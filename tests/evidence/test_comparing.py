@@ -31,6 +31,7 @@ def test_the_last_bits_of_a_number_are_not_compared(found: str, expected: str) -
         ("a,0.1\n", "b,0.1\n", "line 1 is"),
         ("deadbeef01\n", "deadbeef02\n", "line 1 is"),
         ("a", "a\n", "its last line has another end"),
+        ("a\r\n", "a\n", "line 1 is 'a\\r', expected 'a'"),
     ],
 )
 def test_the_first_line_that_differs_is_named_with_what_was_expected(found: str, expected: str, words: str) -> None:
@@ -47,6 +48,8 @@ def test_the_first_line_that_differs_is_named_with_what_was_expected(found: str,
         ({"a": True}, {"a": 1}, "a is True, expected 1"),
         ({"a": "1"}, {"a": 1}, "a is '1', expected 1"),
         ({"a": {}}, {"a": []}, "a is {}, expected []"),
+        ({"a": {"b": 2}, "a.b": 1}, {"a": {"b": 1}}, "a.b is 2, expected 1"),
+        ({"a": [2], "a[0]": 1}, {"a": [1]}, "a[0] is 2, expected 1"),
         ({"a": 0.5}, {"a": 0.5000001}, "a is 0.5, expected 0.5000001"),
     ],
 )

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import random
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from leakscale.errors import NotFoundError
+from leakscale.freshness.scan import reading
 from leakscale.freshness.scan.folding import fold_text, safe_pieces
 from leakscale.freshness.scan.needles import Kind, needles_of
 from leakscale.freshness.scan.reading import corpus_files
@@ -259,6 +261,50 @@ def test_a_folder_is_walked_in_order_and_a_broken_file_named(tmp_path: Path) -> 
     assert all(one.reason for one in result.unread)
     assert [one.place.file for one in _all(tmp_path)][-2:] == ["b.txt", "sub/a.txt"]
     assert result.file_count == 5
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack", "cut"),
+    [(".gz", gzip.compress, 6), (".gz", lambda raw: gzip.compress(raw) + b"rubbish", 0), (".xz", lzma.compress, 20)],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.txt"])
+def test_what_was_unpacked_before_a_break_counts(
+    tmp_path: Path, name: str, ending: str, pack: Callable[[bytes], bytes], cut: int
+) -> None:
+    """However small the file is."""
+    packed = pack(json.dumps({"text": FAMILY.key}).encode() + b"\n" + random.Random(0).randbytes(20_000))
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(packed[: len(packed) - cut])
+
+    result = scanned(path)
+
+    assert [one.text for one in result.tally.met.values()] == [FAMILY.key]
+    assert [one.file for one in result.unread] == [path.name]
+
+
+def test_a_name_that_is_there_twice_hides_nothing(tmp_path: Path) -> None:
+    """A reader of JSON keeps the last value alone, and so does one of Parquet."""
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "{FAMILY.key}", "text": "ok"}}\n')
+    columns = [pa.array([FAMILY.key]), pa.array(["ok"]), pa.array([2**62], pa.timestamp("us"))]
+    parquet.write_table(pa.Table.from_arrays(columns, names=["text", "text", "time"]), tmp_path / "b.parquet")
+
+    result = scanned(tmp_path)
+
+    assert not result.unread
+    (one,) = result.tally.met.values()
+    assert one.count.record_count == 2
+
+
+def test_a_line_that_is_too_long_for_a_record_is_read_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the seams of its parts, and the lines behind it too."""
+    monkeypatch.setattr(reading, "_LINE_BYTES_MAX", 10_000)
+    long = "x " * 4_990 + f" {FAMILY.key} " + "y " * 9_000
+    (tmp_path / "a.jsonl").write_text(f'"{long}"\n"{CODE.key}"\n')
+
+    result = scanned(tmp_path)
+
+    assert not result.unread
+    assert {one.text: one.first.record for one in result.tally.met.values()} == {FAMILY.key: 1, CODE.key: 2}
 
 
 def test_a_corpus_that_is_not_there_is_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import stat
 import sys
@@ -24,6 +25,7 @@ from leakscale.evidence.manifest import Manifest, digest_files, write_manifest
 from leakscale.evidence.steps import STEP_NAMES
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.evidence.verifying import Expectations, check_manifest, verify_tree
+from leakscale.report.findings import read_findings
 
 from .helpers import demo_here
 
@@ -264,6 +266,16 @@ FORGERIES: dict[str, tuple[Callable[[EvidenceLayout], None], str, str]] = {
         "analysis",
         "analysis/summary.json: counts.valid_answers is 127, expected 128",
     ),
+    "a field of the summary that is there twice": (
+        replaced("analysis/summary.json", '{\n  "format": 1', '{\n  "study": "other",\n  "format": 1'),
+        "analysis",
+        "analysis/summary.json: field 'study' is there twice",
+    ),
+    "how often the study repeats": (
+        replaced("source/study.json", '"repeat_count":2', '"repeat_count":200'),
+        "adapter activity",
+        "training/completion.json: config.repeat_count is 2, expected 200",
+    ),
     "a number of the provenance": (
         replaced("analysis/provenance.json", '"certified_count": 16', '"certified_count": 17'),
         "analysis",
@@ -286,8 +298,79 @@ def test_what_was_changed_and_listed_anew_is_found_by_the_step_that_it_is_about(
 
     assert "manifest" not in found
     assert words in found.get(step, ""), found
-    if step not in {"leakage", "signatures"}:
+    if step not in {"leakage", "signatures"} and "twice" not in words:
         assert "expected" in found[step]
+
+
+def without_verification(layout: EvidenceLayout) -> None:
+    layout.verification.unlink()
+
+
+def strange(name: str) -> Callable[[EvidenceLayout], None]:
+    def change(layout: EvidenceLayout) -> None:
+        (layout.root / name).write_text("{}")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (without_verification, "audits/verification.json: the file is missing"),
+        (replaced("audits/verification.json", '"checked":16', '"checked":1000000'), "checked is 1000000, expected 16"),
+        (replaced("ro-crate-metadata.json", "Dataset", "Dataset!"), "it does not describe this tree"),
+        (strange("banks/extra.csv"), "banks/extra.csv: no step checks such a file"),
+        (strange("audits/effects.json"), "audits/effects.json: no step checks such a file"),
+        (strange("source/shapes/sql/more.toml"), "source/shapes/sql/more.toml: no step checks such a file"),
+    ],
+    ids=["no verification", "verification", "crate", "a bank's", "an audit", "a shape"],
+)
+def test_what_a_tree_says_of_itself_is_checked_too(
+    copy: EvidenceLayout, change: Callable[[EvidenceLayout], None], words: str
+) -> None:
+    """The report's list of checks is drawn from it, and a file that nobody checks would pass for evidence."""
+    change(copy)
+    listed_anew(copy)
+
+    assert words in failed(verify_tree(copy.root))["manifest"]
+
+
+def test_a_tree_with_a_pipe_or_a_device_is_not_read(copy: EvidenceLayout) -> None:
+    """Reading either would never end."""
+    os.mkfifo(copy.root / "audits" / "pipe")
+    (copy.root / "audits" / "zero").symlink_to("/dev/zero")
+
+    steps = verify_tree(copy.root)
+
+    assert failed(steps) == {
+        "manifest": "audits/pipe: it is no regular file, and a tree has nothing else; remove it",
+    }
+    assert {step.status for step in steps[1:]} == {Status.UNCHECKED}
+
+
+def test_a_file_nested_without_end_fails_its_step(copy: EvidenceLayout) -> None:
+    """As any damaged file; the others are read."""
+    copy.summary.write_text('{"a":' * 200_000)
+    listed_anew(copy)
+
+    found = failed(verify_tree(copy.root))
+
+    assert found["analysis"] == "analysis/summary.json: it is nested too deep"
+    assert "signatures" not in found
+
+
+def test_what_a_study_says_beside_its_tree_is_compared(finished: Path, tmp_path: Path) -> None:
+    """The report prints the study's copies, and the evidence's word for them."""
+    study = tmp_path / "study"
+    shutil.copytree(finished, study)
+    path = study / "provenance.json"
+    path.write_text(path.read_text().replace('"certified_count": 16', '"certified_count": 17'))
+
+    steps = verify_tree(study / "evidence", Expectations(study=study))
+    with pytest.raises(IntegrityError, match="is not what the study's evidence has"):
+        read_findings(study)
+
+    assert failed(steps)["manifest"].startswith("provenance.json of the study: it is not what the tree has")
 
 
 DAMAGED = [

@@ -61,9 +61,13 @@ def _edition(shell: Shell, edition: str) -> tuple[str, list[Family]]:
     """Return the name of an edition and its families in every ring."""
     if Path(edition).is_file():
         from leakscale.edition_files import open_edition_file  # noqa: PLC0415
+        from leakscale.errors import IntegrityError, InvalidRequestError  # noqa: PLC0415
 
-        with open_edition_file(Path(edition)) as file:
-            return f"editions/{file.facts().edition_id}", [each for ring in Ring for each in file.families(ring)]
+        try:
+            with open_edition_file(Path(edition)) as file:
+                return f"editions/{file.facts().edition_id}", [each for ring in Ring for each in file.families(ring)]
+        except IntegrityError as error:  # code 1 would say that something was met
+            raise InvalidRequestError(f"--edition: {error}") from error
     name = full_name(edition, "editions")
     with connected(shell) as client:
         return name, [each for ring in Ring for each in client.editions.families(name, ring=ring)]

@@ -138,7 +138,8 @@ def read_table(path: Path) -> pa.Table:
     try:
         return parquet.read_table(path)
     except (arrow.ArrowException, OSError) as error:
-        raise IntegrityError(f"{path.name}: it cannot be read ({str(error).splitlines()[0]})") from error
+        name = f"{path.parent.name}/{path.name}"
+        raise IntegrityError(f"{name}: it is no Parquet file that can be read; it was cut or changed") from error
 
 
 def first_difference(found: pa.Table, expected: pa.Table) -> str:

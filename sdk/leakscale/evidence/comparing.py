@@ -22,40 +22,33 @@ _ANY_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.
 
 def text_difference(found: str, expected: str) -> str:
     """Say at which line two texts differ first; empty if they say the same."""
-    lines = zip_longest(found.splitlines(), expected.splitlines(), fillvalue="")
+    lines = zip_longest(found.split("\n"), expected.split("\n"), fillvalue="")
     for number, (own, other) in enumerate(lines, 1):
         if own != other and not _is_same_line(own, other):
             return f"line {number} is {_shown(own)}, expected {_shown(other)}"
-    return "" if found.endswith("\n") == expected.endswith("\n") else "its last line has another end"
+    return "" if found.count("\n") == expected.count("\n") else "its last line has another end"
 
 
 def value_difference(found: Any, expected: Any, *, at: str = "") -> str:
     """Say in which field two JSON values differ first; empty if they say the same."""
-    own, other = _leaves(found, at), _leaves(expected, at)
-    for place in sorted(own.keys() | other.keys()):
-        if place not in other:
-            return f"{place} is there, expected none"
-        if place not in own:
-            return f"{place} is missing, expected {_shown(other[place])}"
-        if not _is_same_value(own[place], other[place]):
-            return f"{place} is {_shown(own[place])}, expected {_shown(other[place])}"
-    return ""
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for name in sorted(found.keys() | expected.keys()):
+            place = f"{at}[{name}]" if isinstance(name, int) else f"{at}.{name}" if at else name
+            if name not in expected:
+                return f"{place} is there, expected none"
+            if name not in found:
+                return f"{place} is missing, expected {_shown(expected[name])}"
+            if difference := value_difference(found[name], expected[name], at=place):
+                return difference
+        return ""
+    if isinstance(found, (list, tuple)) and isinstance(expected, (list, tuple)):
+        return value_difference(dict(enumerate(found)), dict(enumerate(expected)), at=at)
+    return "" if _is_same_value(found, expected) else f"{at} is {_shown(found)}, expected {_shown(expected)}"
 
 
 def count_numbers(text: str) -> int:
     """Count the numbers of a text."""
     return len(_ANY_NUMBER.findall(text))
-
-
-def _leaves(value: Any, at: str) -> dict[str, Any]:
-    """Return the texts, numbers and empty containers of a JSON value by where they stand."""
-    if isinstance(value, Mapping) and value:
-        parts = ((f"{at}.{name}" if at else str(name), part) for name, part in value.items())
-    elif isinstance(value, (list, tuple)) and value:
-        parts = ((f"{at}[{place}]", part) for place, part in enumerate(value))
-    else:
-        return {at: value}
-    return {place: leaf for name, part in parts for place, leaf in _leaves(part, name).items()}
 
 
 def _is_same_value(found: Any, expected: Any) -> bool:

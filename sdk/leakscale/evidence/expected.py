@@ -15,6 +15,8 @@ from leakscale.study.released import numbers_digest, released_counts, released_n
 
 __all__ = ["expected_provenance", "expected_summary"]
 
+_ROUNDING = 1e-3
+"""Of a sum of probabilities read in the precision of a network."""
 _ELSEWHERE = {"model", "tokenizer", "template", "adapter", "torch", "transformers"}
 """Fields of an engine that a provenance has in another place."""
 
@@ -102,9 +104,11 @@ def _valid_masses(tree: EvidenceTree) -> dict[str, float]:
         path = tree.layout.bank(bank_id).attempts
         with tree.naming(path), path.open("rb") as opened:
             next(opened)
-            for line in opened:
+            for number, line in enumerate(opened, 2):
                 if b'"unconstrained":' in line:
                     values.append(math.fsum(map(math.exp, json.loads(line)["unconstrained"])))
+                    if values[-1] > 1 + _ROUNDING:
+                        raise ValueError(f"line {number}: four answers have probability {values[-1]:.6g}")
         if values:
             masses[bank_id] = sum(values) / len(values)
     return masses

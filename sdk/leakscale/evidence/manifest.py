@@ -35,6 +35,7 @@ __all__ = [
     "digest_files",
     "keep",
     "read_manifest",
+    "require_regular",
     "write_manifest",
 ]
 
@@ -150,6 +151,19 @@ def check_kept(study: Path, digest: str, manifest: Manifest) -> int:
     return opened
 
 
+def require_regular(layout: EvidenceLayout) -> None:
+    """See that a tree holds files and nothing else.
+
+    Raises:
+        IntegrityError: At the first link, pipe, socket or device.
+    """
+    own = (layout.manifest.name, layout.manifest_digest.name)
+    for name in (*own, *layout.files()):
+        path = layout.root / name
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise IntegrityError(f"{name}: it is no regular file, and a tree has nothing else; remove it")
+
+
 def digest_files(
     layout: EvidenceLayout, *, advance: Callable[[int], None] = lambda count: None
 ) -> dict[str, FileEntry]:
@@ -161,10 +175,8 @@ def digest_files(
     Raises:
         IntegrityError: If something in the tree is no regular file.
     """
+    require_regular(layout)
     names = layout.files()
-    for name in names:
-        if (layout.root / name).is_symlink() or not (layout.root / name).is_file():
-            raise IntegrityError(f"{name}: it is no regular file, and a tree has nothing else; remove it")
     found: dict[str, FileEntry] = {}
     done = 0
     # SHA-256 lets other threads run.

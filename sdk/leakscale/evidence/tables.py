@@ -28,7 +28,7 @@ from leakscale.tables import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Basis", "analyze_tree", "basis_of", "results_difference", "table_columns"]
+__all__ = ["Basis", "analyze_tree", "basis_of", "knows_truths", "results_difference", "table_columns"]
 
 
 class Basis(enum.StrEnum):
@@ -87,6 +87,11 @@ def _identities(tree: EvidenceTree, numbers: Mapping[str, Any]) -> Identities:
     return identities_of(tree.layout.root, provenance=provenance, numbers=numbers, results=tree.layout.results())
 
 
+def knows_truths(tree: EvidenceTree) -> bool:
+    """Tell whether answers can be scored again: of a practice edition that was built again, or an opened one."""
+    return bool(_keys_by_seed(tree) or _keys_by_opening(tree))
+
+
 def results_difference(tree: EvidenceTree) -> str:
     """Score every answer again and hold it against the results by family of the tree; say where they differ first.
 
@@ -96,6 +101,8 @@ def results_difference(tree: EvidenceTree) -> str:
     if path is None or not keys:
         return ""
     found, expected = (_sorted_columns(table) for table in (read_results(path), _joined(tree, keys)))
+    if strange := sorted(set(found.column_names) - set(expected.column_names)):
+        return f"{tree.layout.relative(path)} has the column {strange[0]!r}, which no other file gives, expected none"
     shared = [name for name in found.column_names if name in expected.column_names]
     difference = first_difference(found.select(shared), expected.select(shared))
     return f"{tree.layout.relative(path)} {difference}" if difference else ""

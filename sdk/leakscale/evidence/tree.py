@@ -164,7 +164,7 @@ class EvidenceTree:
 
     def _object(self, path: Path) -> dict[str, Any]:
         with self.naming(path):
-            fields = json.loads(path.read_bytes())
+            fields = json.loads(path.read_bytes(), object_pairs_hook=_once_each, parse_constant=_no_number)
             if not isinstance(fields, dict):
                 raise ValueError("it is no JSON object")
             return fields
@@ -177,7 +177,23 @@ class EvidenceTree:
             yield
         except FileNotFoundError as error:
             raise IntegrityError(f"{name}: the file is missing") from error
+        except RecursionError as error:
+            raise IntegrityError(f"{name}: it is nested too deep") from error
         except (IntegrityError, ValueError, TypeError, OSError) as error:
             raise IntegrityError(f"{name}: {' '.join(str(error).split())}") from error
         except KeyError as error:
             raise IntegrityError(f"{name}: it lacks {error}") from error
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a field that is there twice: of two readers each could believe another one."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"field {twice!r} is there twice")
+    return fields
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")

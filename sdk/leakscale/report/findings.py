@@ -9,7 +9,8 @@ from pathlib import Path
 from leakscale.analysis import Analysis
 from leakscale.analysis.disclosed import analyze_disclosure, plan_of
 from leakscale.analysis.study import analyze_by_family, find_results, identities_of
-from leakscale.errors import NotFoundError
+from leakscale.errors import IntegrityError, NotFoundError
+from leakscale.evidence.copies import differing_copy
 from leakscale.evidence.steps import STEPS_FILE, Step, read_steps
 from leakscale.report.provenance import StudyProvenance
 from leakscale.report.study import read_disclosure, read_provenance
@@ -84,6 +85,12 @@ def read_findings(
 
 def _steps(study: Path) -> tuple[Step, ...] | None:
     try:
-        return read_steps(study / _EVIDENCE / STEPS_FILE)
+        steps = read_steps(study / _EVIDENCE / STEPS_FILE)
     except NotFoundError:
         return None
+    if name := differing_copy(study, study / _EVIDENCE):
+        raise IntegrityError(
+            f"'{study / name}' is not what the study's evidence has, so that evidence says nothing of it; take the "
+            f"file from '{study / _EVIDENCE}', or run the study again"
+        )
+    return steps

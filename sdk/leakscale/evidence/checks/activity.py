@@ -33,6 +33,7 @@ def check_activity(tree: EvidenceTree) -> Checked:
         raise IntegrityError(f"{_RECORD}: diagnostics.activity is {activity}, expected above {_ACTIVITY_MIN:g} nats")
     config = json.dumps(tree.completion["config"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     require_same(_RECORD, "identity.config", identity["config"], hashlib.sha256(config.encode()).hexdigest())
+    _require_settings(tree)
     _require_losses(tree)
     for bank_id, header in tree.attempts_headers.items():
         _require_engine(tree, bank_id, header["engine"])
@@ -42,7 +43,16 @@ def check_activity(tree: EvidenceTree) -> Checked:
         len(tree.attempts_headers),
         f"adapter {identity['adapter'][:12]} moves a target token by {activity:.3g} nats and answered every adapted "
         f"one of {counted(len(tree.attempts_headers), 'bank', 'banks')}{seen}",
+        "" if tree.layout.losses.is_file() else "the loss of each step was not kept",
     )
+
+
+def _require_settings(tree: EvidenceTree) -> None:
+    """See that the adapter was trained as the study says."""
+    config = tree.completion["config"]
+    require_same(_RECORD, "config.seed", config["seed"], tree.study.seeds.adaptation)
+    for name, value in tree.study_fields["model"]["adaptation"].items():
+        require_same(_RECORD, f"config.{name}", config[name], value)
 
 
 def _require_losses(tree: EvidenceTree) -> None:

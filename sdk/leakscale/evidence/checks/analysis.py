@@ -13,7 +13,7 @@ from leakscale.evidence.answers import first_difference, read_table
 from leakscale.evidence.checks.outcome import Checked, UncheckedError, counted, require_same
 from leakscale.evidence.comparing import count_numbers, text_difference, value_difference
 from leakscale.evidence.expected import expected_provenance, expected_summary
-from leakscale.evidence.tables import Basis, analyze_tree, basis_of, results_difference, table_columns
+from leakscale.evidence.tables import Basis, analyze_tree, basis_of, knows_truths, results_difference, table_columns
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.tables import table_contents
 
@@ -31,10 +31,19 @@ def check_analysis(tree: EvidenceTree) -> Checked:
     with tree.naming(layout.basis):
         basis = Basis(json.loads(layout.basis.read_bytes())["basis"])
     require_same(layout.relative(layout.basis), "content", layout.basis.read_bytes(), basis_bytes(basis))
+    results = layout.results()
+    if results is not None and basis is not Basis.RESULTS:
+        raise IntegrityError(f"{layout.relative(results)}: the tables were not computed from it, expected none")
     if basis is Basis.SEEDS and basis_of(tree) is not Basis.SEEDS:
         raise UncheckedError(
             f"{summary + provenance:,} numbers of summary and provenance",
             "the tables were computed from truths that the seeds give, and the edition was not built again",
+            count=summary + provenance,
+        )
+    if basis is Basis.RESULTS and not knows_truths(tree):
+        raise UncheckedError(
+            f"{summary + provenance:,} numbers of summary and provenance",
+            "the tables were computed from results by family, and nothing here gives the truths to score answers again",
             count=summary + provenance,
         )
     if difference := results_difference(tree):
@@ -75,7 +84,7 @@ def _compare_tables(tree: EvidenceTree, basis: Basis) -> tuple[int, int]:
     contents = table_contents(analysis.tables, facts=analysis.to_dict())
     for name, expected in contents.items():
         with tree.naming(folder / name):
-            found = (folder / name).read_text(encoding="utf-8")
+            found = (folder / name).read_bytes().decode()
         if difference := text_difference(found, expected):
             raise IntegrityError(f"{tree.layout.relative(folder / name)} {difference}")
         numbers += count_numbers(found)

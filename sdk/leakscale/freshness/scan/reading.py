@@ -20,7 +20,9 @@ import json
 import lzma
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -32,8 +34,12 @@ __all__ = ["Batch", "CorpusFile", "corpus_files"]
 
 _PIECE_BYTES: Final = 1 << 20
 _BATCH_RECORDS: Final = 4096
-_ROWS: Final = 512
+_ROWS: Final = 64
+"""Of Parquet at once: a small file can hold long texts many times over."""
 _LINE_BYTES_MAX: Final = 64 << 20
+"""A longer line is read as text, in parts that overlap."""
+_SEAM_BYTES: Final = 4096
+_STEP_BYTES: Final = 1 << 16
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _CLOSED: Final = frozenset({".zip", ".7z", ".rar"})
 _ESCAPES: Final = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")
@@ -69,7 +75,7 @@ class CorpusFile:
         Raises:
             OSError, EOFError, lzma.LZMAError: If it cannot be read to its end.
         """
-        with self._opened() as file:
+        with self._reading() as file:
             for piece in safe_pieces(iter(lambda: file.read(_PIECE_BYTES), b"")):
                 yield self._readable(piece)
 
@@ -94,23 +100,32 @@ class CorpusFile:
             raise ValueError("archives of this kind are not opened; unpack it")
         return _OPENERS.get(ending, _plain)(self.path)
 
+    @contextmanager
+    def _reading(self) -> Iterator[BinaryIO]:
+        """Give a file up to where it is broken, and only at the end of the block raise what broke it."""
+        with self._opened() as file:
+            sound = _SoundPart(file)
+            yield cast(BinaryIO, io.BufferedReader(sound, _PIECE_BYTES))
+        if sound.fault is not None:
+            raise sound.fault
+
     def _readable(self, raw: bytes) -> bytes:
         """Blank the escapes of JSON, so that every other byte keeps its place."""
         return _ESCAPES.sub(lambda match: b" " * len(match[0]), raw) if self._kind == ".json" and b"\\" in raw else raw
 
     def _lines(self) -> Iterator[Batch]:
         gathered = _Gathered(with_offsets=True)
-        with self._opened() as file:
+        with self._reading() as file:
             offset = number = 0
-            while line := file.readline(_LINE_BYTES_MAX + 1):
-                if len(line) > _LINE_BYTES_MAX:
-                    raise ValueError(f"line {number + 1} is longer than {_LINE_BYTES_MAX >> 20} MiB")
-                number += 1
-                gathered.add(_text_of_line(line), number, offset)
+            seam = b""
+            while line := file.readline(_LINE_BYTES_MAX):
+                number += not seam
+                gathered.add(_text_of_line(seam + line), number, offset - len(seam))
                 offset += len(line)
+                seam = b"" if line.endswith(b"\n") or len(line) < _LINE_BYTES_MAX else line[-_SEAM_BYTES:]
                 if gathered.is_full:
                     yield gathered.taken()
-        yield gathered.taken()
+            yield gathered.taken()
 
 
 def corpus_files(paths: Iterable[Path]) -> tuple[CorpusFile, ...]:
@@ -122,18 +137,45 @@ def corpus_files(paths: Iterable[Path]) -> tuple[CorpusFile, ...]:
     found: list[CorpusFile] = []
     for path in paths:
         if path.is_file():
-            found.append(CorpusFile(path, path.name))
+            found.append(CorpusFile(path, _shown(path.name)))
         elif path.is_dir():
-            found += (CorpusFile(each, each.relative_to(path).as_posix()) for each in _walked(path))
+            found += (CorpusFile(each, _shown(each.relative_to(path).as_posix())) for each in _walked(path))
         else:
             raise NotFoundError(f"corpus '{path}' does not exist; pass files or folders")
     return tuple(found)
+
+
+def _shown(name: str) -> str:
+    """Return a name that can be written, whatever bytes it has."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _walked(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders.sort()
         yield from (path for name in sorted(names) if (path := Path(folder) / name).is_file())
+
+
+class _SoundPart(io.RawIOBase):
+    """A file that ends where it cannot be read on. What was unpacked before counts."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file: Any = file
+        self.fault: Exception | None = None
+
+    def readable(self) -> bool:
+        """Return that it is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what one step of the file beneath gives."""
+        try:
+            content = self._file.read1(min(len(buffer), _STEP_BYTES))
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+            self.fault = error
+            return 0
+        buffer[: len(content)] = content
+        return len(content)
 
 
 class _Gathered:
@@ -169,7 +211,8 @@ class _Gathered:
 def _text_of_line(line: bytes) -> str:
     """Return the strings of a line of JSON; a line that is none as it stands."""
     try:
-        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        # Pairs, not a mapping: a name may be there twice.
+        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=list)
         return "\n".join(_strings(value))
     except (ValueError, RecursionError):
         return line.decode("utf-8", "replace")
@@ -179,14 +222,36 @@ def _rows(path: Path) -> Iterator[Batch]:
     from pyarrow import parquet  # noqa: PLC0415 - an extra, and slow to load
 
     gathered, number = _Gathered(with_offsets=False), 0
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
-                number += 1
-                gathered.add("\n".join(_strings(row)), number)
-                if gathered.is_full:
-                    yield gathered.taken()
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_ROWS):
+                # By place: two columns may have one name.
+                names, columns = batch.schema.names, [_values(column) for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    number += 1
+                    gathered.add("\n".join(_strings(list(zip(names, row, strict=True)))), number)
+                    if gathered.is_full:
+                        yield gathered.taken()
+    except (OSError, ValueError, OverflowError):
+        yield gathered.taken()  # what came before the damage counts
+        raise
     yield gathered.taken()
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column; as texts where Python has no value for one, such as a date after the year 9999."""
+    try:
+        return cast(list[Any], column.to_pylist())
+    except (OverflowError, ValueError):
+        return [str(value) for value in _printable(column)]
+
+
+def _printable(column: Any) -> Iterator[object]:
+    for value in column:
+        try:
+            yield value.as_py()
+        except (OverflowError, ValueError):
+            yield getattr(value, "value", "")
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -19,7 +19,7 @@ __all__ = ["REACH_BYTES", "Scanned", "Unread", "encounters", "matcher_of", "scan
 
 REACH_BYTES: Final = 512
 """Of folded text on each side: what counts as beside."""
-_UNREADABLE: Final = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error)
+_UNREADABLE: Final = (OSError, EOFError, ValueError, OverflowError, RecursionError, lzma.LZMAError, zlib.error)
 """What a damaged or missing file raises; pyarrow's errors are among them."""
 
 
