@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -26,6 +27,7 @@ from leakscale.evidence.steps import STEP_NAMES
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.evidence.verifying import Expectations, check_manifest, verify_tree
 from leakscale.report.findings import read_findings
+from leakscale.results import disclosure_from_json
 
 from .helpers import demo_here
 
@@ -275,6 +277,16 @@ FORGERIES: dict[str, tuple[Callable[[EvidenceLayout], None], str, str]] = {
         replaced("source/study.json", '"repeat_count":2', '"repeat_count":200'),
         "adapter activity",
         "training/completion.json: config.repeat_count is 2, expected 200",
+    ),
+    "the floor that was registered": (
+        replaced("source/study.json", '"families_min":512', '"families_min":128'),
+        "signatures",
+        "source/plan.json: content is",
+    ),
+    "practice, told as private": (
+        replaced("source/study.json", '"kind":"practice"', '"kind":"private"'),
+        "regeneration",
+        "source/study.json: edition.kind is",
     ),
     "a number of the provenance": (
         replaced("analysis/provenance.json", '"certified_count": 16', '"certified_count": 17'),
@@ -602,8 +614,14 @@ def another_result(layout: EvidenceLayout) -> None:
     parquet.write_table(table.set_column(at, "correct", arrow.array(correct, arrow.int64())), path)
 
 
-def test_of_a_private_edition_the_tree_says_what_stays_sealed(finished: Path, tree: Path, tmp_path: Path) -> None:
+def test_of_a_private_edition_the_tree_says_what_stays_sealed(
+    finished: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its truth was drawn by the server; shapes that do not ship are committed to and stay with the study."""
+    monkeypatch.setattr(
+        "leakscale.evidence.tree.disclosure_from_json",
+        lambda text: dataclasses.replace(disclosure_from_json(text), edition_kind="private"),
+    )
     study = tmp_path / "study"
     shutil.copytree(finished, study)
     shape = study / "shapes" / "sql" / "threshold.toml"
@@ -633,3 +651,31 @@ def test_of_a_private_edition_the_tree_says_what_stays_sealed(finished: Path, tr
     assert alone["regeneration"].status is Status.UNCHECKED
     assert "shape file 'sql/threshold.toml' is private" in alone["regeneration"].message
     assert canonical_json({"basis": "released"}) == EvidenceLayout(built.root).basis.read_bytes()
+
+
+def test_a_recipe_that_is_not_there_leaves_the_corpus_unchecked(copy: EvidenceLayout) -> None:
+    """It would otherwise be enough to name one, and no corpus would be written again."""
+    replaced("source/study.json", '"background":null', '"background":"none.toml"')(copy)
+    listed_anew(copy)
+
+    (leakage,) = (step for step in verify_tree(copy.root) if step.name == "leakage")
+
+    assert leakage.status is Status.UNCHECKED
+    assert "'none.toml'" in leakage.message
+
+
+@pytest.mark.parametrize(("name", "content"), [("summary.json", "{"), ("summary.json", "[]"), ("study.json", "{}")])
+def test_a_damaged_study_gives_no_tree_and_one_line(
+    finished: Path, tmp_path: Path, name: str, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the study's name, and no word of a fault in this program."""
+    study = tmp_path / "study"
+    shutil.copytree(finished, study)
+    (study / name).write_text(content)
+    export = study / "evidence" / "source" / "server"
+
+    code = run(["evidence", "build", str(study), "--output", str(tmp_path / "tree"), "--export", str(export)])
+
+    assert code == 1
+    assert "damaged" in capsys.readouterr().err
+    assert not (tmp_path / "tree").exists()

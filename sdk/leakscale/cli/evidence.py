@@ -39,7 +39,7 @@ def build(
 
     Nothing is overwritten. The digest that is printed at the end tells later whether the tree is this one.
     """
-    from leakscale.errors import NotFoundError  # noqa: PLC0415 - keeps --help quick
+    from leakscale.errors import IntegrityError, NotFoundError  # noqa: PLC0415 - keeps --help quick
     from leakscale.evidence.building import build_tree  # noqa: PLC0415
     from leakscale.evidence.layout import EVIDENCE_FOLDER  # noqa: PLC0415
     from leakscale.evidence.steps import steps_to_json, verdict_of  # noqa: PLC0415
@@ -49,8 +49,12 @@ def build(
     console = shell_of(context).console
     try:
         summary = json.loads((study / "summary.json").read_text(encoding="utf-8"))
+        if not {"finding", "finished_at"} <= set(summary):
+            raise ValueError("it lacks the finding")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFoundError(f"'{study}' is no finished study (no summary.json); run it to its end first") from error
+    except (ValueError, TypeError) as error:
+        raise IntegrityError(f"'{study / 'summary.json'}' is damaged ({error}); run the study again") from error
     with (
         held(study / "lock", subject=f"'{study}'", advice="wait for it"),
         _exporting(study, export, backend) as fetch,

@@ -88,11 +88,13 @@ def build_tree(
     maker = _Maker(study, EvidenceLayout(partial), summary)
     try:
         maker.copy(export)
+        maker.derive()
     except FileNotFoundError as error:
         raise NotFoundError(
             f"study '{study}' has no {Path(str(error.filename)).name}; finish it, then build its evidence"
         ) from error
-    maker.derive()
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise IntegrityError(f"study '{study}' has a damaged file ({error!r}); restore it, or run it again") from error
     steps = maker.verify(advance)
     digest = maker.seal()
     partial.rename(output)

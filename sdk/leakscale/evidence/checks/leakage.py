@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from leakscale.background import recipe_records
 from leakscale.errors import IntegrityError, LeakScaleError
-from leakscale.evidence.checks.outcome import Checked, counted, require_same
+from leakscale.evidence.checks.outcome import Checked, UncheckedError, counted, require_same
 from leakscale.evidence.layout import EvidenceLayout, file_name_of
 from leakscale.evidence.rebuilding import RebuiltEdition
 from leakscale.evidence.tree import EvidenceTree
@@ -47,8 +47,15 @@ def check_leakage(tree: EvidenceTree) -> Checked:
     )
     background = _background(tree)
     _require_unrelated(background or (), tree)
+    if background is None:
+        raise UncheckedError(
+            what,
+            f"the background recipe '{tree.study.model.background}' or a file that it names is not in the tree, so the "
+            "corpus cannot be written again",
+            count=controls["record_count"],
+        )
     rebuilt = tree.rebuilt
-    if rebuilt is None or rebuilt.records is None or background is None:
+    if rebuilt is None or rebuilt.records is None:
         return Checked(controls["record_count"], what, "the corpus was in memory alone, and cannot be searched again")
     records = [*rebuilt.records, *background]
     require_same(_RECORD, "identity.corpus", tree.completion["identity"]["corpus"], corpus_digest(records))

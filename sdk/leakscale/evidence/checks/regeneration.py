@@ -34,6 +34,8 @@ def check_regeneration(
         rebuilt: The edition, where it was built a moment ago from the same shapes and seeds.
     """
     layout = tree.layout
+    kind = tree.study.edition.kind.value
+    require_same(layout.relative(layout.study), "edition.kind", kind, tree.disclosure.edition_kind)
     seeds = canonical_json(named_seeds(tree.study))
     require_same(layout.relative(layout.seeds), "content", layout.seeds.read_bytes(), seeds)
     shapes = read_shapes(tree, beside=shapes_beside)

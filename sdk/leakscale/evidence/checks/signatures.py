@@ -13,6 +13,7 @@ from leakscale.errors import IntegrityError
 from leakscale.evidence.checks.outcome import Checked, counted, require_same
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.statements import envelope_bytes
+from leakscale.study.registration import plan_bytes, registered_plan
 from leakscale.verify.directory import read_head
 from leakscale.verify.verifying import verify_directory
 
@@ -65,6 +66,7 @@ def _require_plan(tree: EvidenceTree) -> None:
         ("rings", [ring.value for ring in study.experiment.rings]),
     ):
         require_same(name, field, plan[field], expected)
+    require_same(name, "content", content, plan_bytes(registered_plan(study, model_label=tree.disclosure_model)))
 
 
 def _require_disclosure(tree: EvidenceTree, public_key: bytes) -> None:
