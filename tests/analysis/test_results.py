@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 from tests.analysis.cases import a_plan, a_small_experiment, a_table, rows_of
 
 from leakscale.analysis import ResultTable, analyze_results, read_results, write_results
@@ -160,3 +162,11 @@ def test_incomplete_or_contradicting_rows_are_refused_by_name(table: ResultTable
     """An experiment is analyzed when every case has its one result, and no family is two things."""
     with pytest.raises(LeakScaleError, match=message):
         analyze_results(table, a_plan())
+
+
+def test_a_table_of_something_else_is_refused_by_the_column_that_it_lacks(tmp_path: Path) -> None:
+    """Also where it is a column of text, which is read in a way of its own."""
+    parquet.write_table(pyarrow.table({"x": [1]}), tmp_path / "other.parquet")
+
+    with pytest.raises(InvalidRequestError, match="have no column 'model'"):
+        read_results(tmp_path / "other.parquet")

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from leakscale.errors import NotFoundError
+from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.freshness.scan import reading
 from leakscale.freshness.scan.folding import fold_text, safe_pieces
 from leakscale.freshness.scan.needles import Kind, needles_of
@@ -311,3 +312,16 @@ def test_a_corpus_that_is_not_there_is_named() -> None:
     """An empty result of a mistyped path would read as clean."""
     with pytest.raises(NotFoundError, match="corpus 'nowhere' does not exist"):
         corpus_files([Path("nowhere")])
+
+
+def test_a_folder_that_cannot_be_listed_is_no_clean_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leak in it would be passed over in silence."""
+
+    def refuse(path: Path, *, onerror: Callable[[OSError], None]) -> list[Any]:
+        onerror(PermissionError(13, "Permission denied", str(path)))
+        return []
+
+    monkeypatch.setattr("os.walk", refuse)
+
+    with pytest.raises(InvalidRequestError, match=r"cannot be listed .Permission denied.; make it readable"):
+        corpus_files([tmp_path])

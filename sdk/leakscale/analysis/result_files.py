@@ -97,7 +97,10 @@ def _arrow(path: Path) -> ModuleType:
 def _read_parquet(path: Path) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
 
-    with pq.ParquetFile(path, read_dictionary=list(TEXT_COLUMNS)) as opened:
+    with pq.ParquetFile(path) as opened:
+        texts = [name for name in TEXT_COLUMNS if name in opened.schema_arrow.names]
+    # Asked for a column that is not there, the library raises a KeyError of its own.
+    with pq.ParquetFile(path, read_dictionary=texts) as opened:
         wanted = {*TEXT_COLUMNS, *WHOLE_COLUMNS, *_REAL_COLUMNS}
         return opened.read(columns=[name for name in opened.schema_arrow.names if name in wanted])
 

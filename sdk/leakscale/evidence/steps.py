@@ -106,7 +106,7 @@ def steps_from_json(content: bytes) -> tuple[Step, ...]:
         steps = tuple(Step(**{**each, "status": Status(each["status"])}) for each in fields["steps"])
         if canonical_json(steps_to_json(steps)) != content:
             raise ValueError("its bytes are not the ones that were written")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise IntegrityError(f"it holds no verification: {error}; verify the evidence again") from error
     return steps
 

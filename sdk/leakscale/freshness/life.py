@@ -112,4 +112,4 @@ def life_from_export(folder: Path, *, edition_id: str) -> tuple[LifeRow, ...]:
 
 def life_table(rows: Iterable[LifeRow]) -> Table[LifeRow]:
     """Arrange a life as a table."""
-    return LIFE.filled(rows, "Times are the server's word; the order of entries is signed.")
+    return LIFE.filled(rows, "Times are the server's word; `leakscale verify` checks the order of the entries.")

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from leakscale.errors import NotFoundError
+from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.freshness.scan.folding import RECORD_END, safe_pieces
 
 __all__ = ["Batch", "CorpusFile", "corpus_files"]
@@ -133,6 +133,7 @@ def corpus_files(paths: Iterable[Path]) -> tuple[CorpusFile, ...]:
 
     Raises:
         NotFoundError: If a path does not exist.
+        InvalidRequestError: If a folder cannot be listed.
     """
     found: list[CorpusFile] = []
     for path in paths:
@@ -151,9 +152,16 @@ def _shown(name: str) -> str:
 
 
 def _walked(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(root, onerror=_refuse):
         folders.sort()
         yield from (path for name in sorted(names) if (path := Path(folder) / name).is_file())
+
+
+def _refuse(error: OSError) -> None:
+    """End a scan that would pass over a folder in silence."""
+    raise InvalidRequestError(
+        f"folder '{error.filename}' of the corpus cannot be listed ({error.strerror}); make it readable or leave it out"
+    )
 
 
 class _SoundPart(io.RawIOBase):
