@@ -139,7 +139,7 @@ def test_the_life_of_an_edition_is_told_by_server_and_export_alike(
     assert (told, exported) == (ExitCode.OK, ExitCode.OK)
     assert by_server[0]["event"] == "frozen"
     assert {one["event"] for one in by_server} == {"frozen", "exposed", "disclosed"}
-    assert [one["what"] for one in by_server if one["event"] == "disclosed"] == ["world"]
+    assert "world" in [one["what"] for one in by_server if one["event"] == "disclosed"]  # others measure on it too
     assert [one["time"] for one in by_server] == sorted(one["time"] for one in by_server)
     assert all(one in by_server for one in by_export)
 
