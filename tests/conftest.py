@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 
 import hypothesis
 import pytest
@@ -37,6 +38,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _log_of_servers_in_this_process() -> None:
     """Keep it off standard output, where a command's result stands, as a server's own process does."""
     configure_log()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """Also where a shell started the run in its background, with the signal ignored: tests send it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @functools.cache
