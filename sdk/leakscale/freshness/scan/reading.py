@@ -102,8 +102,11 @@ class CorpusFile:
 
     @contextmanager
     def _reading(self) -> Iterator[BinaryIO]:
-        """Give a file up to where it is broken, and only at the end of the block raise what broke it."""
+        """Give a file; a packed one up to where it is broken, and only at the end of the block raise what broke it."""
         with self._opened() as file:
+            if self.path.suffix.lower() not in _OPENERS:
+                yield file
+                return
             sound = _SoundPart(file)
             yield cast(BinaryIO, io.BufferedReader(sound, _PIECE_BYTES))
         if sound.fault is not None:
