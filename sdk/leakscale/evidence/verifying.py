@@ -114,8 +114,9 @@ def _check_own_words(tree: EvidenceTree, steps: list[Step]) -> Checked:
     for step in steps[1:]:
         if step.status is told[step.name].status is Status.HOLDS:
             require_same(f"{name}: {step.name}", "checked", told[step.name].checked, step.checked)
-    files = digest_files(layout)
-    files.pop(layout.relative(layout.crate), None)
+    # The first step held the manifest against every file, so nothing is digested again.
+    listed = read_manifest(layout)[0].files
+    files = {name: entry for name, entry in listed.items() if name != layout.relative(layout.crate)}
     summary = tree.summary
     described = crate_bytes(
         files, study=tree.study.name, finding=str(summary["finding"]), finished_at=str(summary["finished_at"])
