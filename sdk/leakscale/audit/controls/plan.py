@@ -22,14 +22,13 @@ Source: CleanScore 7.11 to 7.16.
 from __future__ import annotations
 
 import enum
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.audit.plan_files import read_plan
 from leakscale.study.fields import Identifier
 
 __all__ = [
@@ -165,20 +164,5 @@ def read_toml(path: Path, model: type[_Plan], *, subject: str) -> _Plan:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names file, line or field, rule and value.
     """
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise NotFoundError(f"{subject} '{path}' does not exist; write one as docs/audit-controls.md shows") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "file"
-        rule = first["msg"].removeprefix("Value error, ")
-        is_scalar = isinstance(first["input"], str | int | float | bool)
-        value = f" (got {first['input']!r})" if is_scalar else ""
-        raise InvalidRequestError(f"{path}: field '{field}': {rule[:1].lower()}{rule[1:]}{value}") from error
+    absent = f"{subject} '{path}' does not exist; write one as docs/audit-controls.md shows"
+    return read_plan(path, model, absent=absent)

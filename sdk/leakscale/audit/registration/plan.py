@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from leakscale.audit.plan_files import plan_of_fields, read_plan
 from leakscale.audit.registration.fields import (
     CheckTable,
     ControlTable,
@@ -21,7 +21,7 @@ from leakscale.audit.registration.fields import (
     ScoringTable,
     SourceTable,
 )
-from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.errors import NotFoundError
 from leakscale.study.fields import Identifier
 
 __all__ = ["AuditPlan", "load_plan", "plan_from_fields"]
@@ -79,15 +79,7 @@ def load_plan(path: Path) -> AuditPlan:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names file, line or field, rule and value.
     """
-    try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise NotFoundError(f"plan '{path}' does not exist; `leakscale audit new` writes one") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
-    return plan_from_fields(fields, source=str(path))
+    return read_plan(path, AuditPlan, absent=f"plan '{path}' does not exist; `leakscale audit new` writes one")
 
 
 def plan_from_fields(fields: Mapping[str, Any], *, source: str) -> AuditPlan:
@@ -96,12 +88,4 @@ def plan_from_fields(fields: Mapping[str, Any], *, source: str) -> AuditPlan:
     Raises:
         InvalidRequestError: If they describe none; the message names source, field, rule and value.
     """
-    try:
-        return AuditPlan.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "file"
-        rule = first["msg"].removeprefix("Value error, ")
-        is_scalar = isinstance(first["input"], str | int | float | bool)
-        value = f" (got {first['input']!r})" if is_scalar else ""
-        raise InvalidRequestError(f"{source}: field '{field}': {rule[:1].lower()}{rule[1:]}{value}") from error
+    return plan_of_fields(fields, AuditPlan, source=source)
