@@ -89,7 +89,13 @@ def run_audit_demo(
     )
     for model in locked_registration(directory).plan.models:
         for role in BankRole:
-            answer_audit(directory, model.id, role=role, progress=_stage(watch, f"answer {model.id}, {role} bank"))
+            answer_audit(
+                directory,
+                model.id,
+                role=role,
+                progress=_stage(watch, f"answer {model.id}, {role} bank"),
+                reading_progress=_stage(watch, f"read {model.id}, {role} bank"),
+            )
     audit, _ = analyze_audit(directory, progress=_stage(watch, "analyze"))
     control, _ = run_control(directory, load_control(root / "exact.toml"), folder=root, watch=watch, note=note)
     report, _ = write_audit_report(read_audit_findings(directory))

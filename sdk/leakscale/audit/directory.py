@@ -14,6 +14,7 @@
 | `private/control.jsonl` | the control bank |
 | `private/review.jsonl` | decisions of the human reading; `review.html` and `review.csv` are made for it |
 | `private/answers/<variant>/<bank>/` | what the models wrote: it quotes private forms |
+| `private/readings/<variant>/<bank>/` | how probable each form was as a text |
 | `private/controls/<control>/` | mixtures and adapters of a positive control |
 | `private/key` | the key that signs |
 | `in-use` | held by the process that works here |
@@ -148,6 +149,10 @@ class AuditDirectory:
         """Return the append-only log of what a model in one state answered."""
         return self.private / "answers" / variant / bank / f"{model_id}.{state}.jsonl"
 
+    def readings(self, model_id: str, *, bank: BankRole, state: str = "base", variant: str = REGISTERED) -> Path:
+        """Return the append-only log of how probable each form was to a model in one state, as a text."""
+        return self.private / "readings" / variant / bank / f"{model_id}.{state}.jsonl"
+
     def scores(
         self,
         model_id: str,
@@ -165,8 +170,8 @@ class AuditDirectory:
         return self.root / "scores" / variant / bank / f"{model_id}.{state}.quality.json"
 
     def asked(self) -> list[Path]:
-        """Return the answers and scores that exist, which no audit has before it is locked."""
-        folders = self.private / "answers", self.root / "scores"
+        """Return the answers, readings and scores that exist, which no audit has before it is locked."""
+        folders = self.private / "answers", self.private / "readings", self.root / "scores"
         return sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
 
     @contextmanager

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leakscale.cli.shell import shell_of
+from leakscale.cli.stage_bars import StageBars
 
 if TYPE_CHECKING:
     from leakscale.audit.answering.running import AnsweredBank
@@ -45,7 +47,7 @@ def answer(
     answered: list[tuple[str, BankRole, AnsweredBank]] = []
     for model_id in models:
         for role in roles:
-            with shell.console.progress(f"answer {model_id} {role}", total=None, unit="answers") as bar:
+            with StageBars(shell.console) as bars:
                 found = answer_audit(
                     directory,
                     model_id,
@@ -53,7 +55,8 @@ def answer(
                     state=state,
                     adapter=adapter,
                     variant=variant,
-                    progress=bar.update,
+                    progress=partial(bars.update, f"answer {model_id} {role}", unit="answers"),
+                    reading_progress=partial(bars.update, f"read {model_id} {role}", unit="forms"),
                 )
             answered.append((model_id, role, found))
             for warning in found.quality.warnings:

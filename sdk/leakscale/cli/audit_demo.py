@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leakscale.cli.audit_positive_control import StageBars, control_lines
+from leakscale.cli.audit_positive_control import control_lines
 from leakscale.cli.shell import shell_of
+from leakscale.cli.stage_bars import StageBars
 
 if TYPE_CHECKING:
     from leakscale.audit.demo import Demonstrated

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leakscale.cli.shell import shell_of
+from leakscale.cli.stage_bars import StageBars
 
 if TYPE_CHECKING:
     from leakscale.audit.controls.filing import ControlAnalysis
-    from leakscale.cli.console import Console
-    from leakscale.progress import Progress
 
-__all__ = ["StageBars", "control_lines", "positive_control"]
+__all__ = ["control_lines", "positive_control"]
 
 _SHOWN = ("manipulation", "effects", "transfer", "audit")
 
@@ -62,25 +60,3 @@ def control_lines(analysis: ControlAnalysis) -> list[str]:
         str(run.share),
         *(str(each) for each in verdicts),
     ]
-
-
-class StageBars:
-    """One bar on stderr at a time, a new one for each stage of a long command."""
-
-    def __init__(self, console: Console) -> None:
-        self._console, self._stage = console, ""
-        self._stack = contextlib.ExitStack()
-        self._bar: Progress | None = None
-
-    def __enter__(self) -> StageBars:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def update(self, stage: str, done: int, total: int) -> None:
-        """Show how far a stage is."""
-        if stage != self._stage or self._bar is None:
-            self._stack.close()
-            self._stage, self._bar = stage, self._stack.enter_context(self._console.progress(stage, total=total))
-        self._bar.update(done, total)

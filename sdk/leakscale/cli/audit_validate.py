@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from leakscale.cli.audit_positive_control import StageBars
 from leakscale.cli.shell import shell_of
+from leakscale.cli.stage_bars import StageBars
 
 __all__ = ["validate"]
 

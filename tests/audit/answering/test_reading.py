@@ -16,9 +16,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from leakscale.audit.answering.reading import min_k, read_forms
 from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.base_model import base_model_folder
+from leakscale.errors import ConflictError, IntegrityError
 from leakscale.inference.forms import TextReader, open_form_engine
 
 TEXTS = ["Tom buys 3 boxes of 12 pencils and gives 5 away.", "Policy key: K-7f3a91c2", "A"]
@@ -29,12 +31,15 @@ class ReadingEngine(SpokenEngine):
 
     reads_texts = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, breaks_after: int | None = None) -> None:
         super().__init__(lambda prompt: "The answer is 1.")
+        self.breaks_after = breaks_after
         self.read: list[str] = []
 
     def read_texts(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
         """Read words as tokens."""
+        if self.breaks_after is not None and len(self.read) >= self.breaks_after:
+            raise KeyboardInterrupt
         self.read += texts
         return [tuple(-math.log(2) * place for place in range(1, len(text.split()))) for text in texts]
 
@@ -62,7 +67,8 @@ def test_the_least_probable_fifth_is_rounded_down_to_at_least_one_token() -> Non
 def test_a_form_of_one_token_is_missing_and_not_familiar(tmp_path: Path) -> None:
     """Nothing came before its only token."""
     forms = bank(tmp_path, line(original="Sum?"))
-    familiarity, lowest = read_forms(forms, ReadingEngine(), batch_size=2, model="m")
+    engine, log = ReadingEngine(), tmp_path / "readings.jsonl"
+    familiarity, lowest = read_forms(forms, engine, batch_size=2, log=log, header={"model": "m"}, model="m")
 
     assert [str(name) for name in familiarity.missing()] == ["p1/original"]
     assert [str(name) for name in lowest.missing()] == ["p1/original"]
@@ -89,6 +95,82 @@ def test_forms_are_read_once_and_entered(tmp_path: Path) -> None:
     path = directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.FAMILIARITY)
     assert ScoreTable.from_jsonl(path) == first.tables[2]
     assert path.relative_to(directory.root).as_posix() in entries(directory)
+
+
+def every_text(directory: AuditDirectory) -> list[str]:
+    """Return the forms of the audited bank, in the order in which they are read."""
+    parents = read_bank(directory.bank(BankRole.AUDIT)).parents
+    return [form.text for parent in parents for _, form in parent.forms()]
+
+
+def test_reading_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
+    """No form is read twice, none is answered again, and the tables are those of a run that nothing broke."""
+    directory = locked_audit(tmp_path / "broken")
+    first, second, told = ReadingEngine(breaks_after=6), ReadingEngine(), list[tuple[int, int]]()
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=first)
+    resumed = answer_audit(
+        directory, "tiny", engine=second, reading_progress=lambda done, total: told.append((done, total))
+    )
+    whole = answer_audit(locked_audit(tmp_path / "whole"), "tiny", engine=ReadingEngine())
+
+    assert len(first.read) == 6
+    assert first.read + second.read == every_text(directory)
+    assert not second.asked
+    assert resumed.tables == whole.tables
+    assert told == [(6, 12), (6, 12), (9, 12), (12, 12)]
+
+
+def test_a_reading_that_a_kill_tore_is_read_again_with_its_batch(tmp_path: Path) -> None:
+    """What stands beside a text can move its last bits, so a batch is read whole; what was kept of it stays."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=ReadingEngine(breaks_after=6))
+    log = directory.readings("tiny", bank=BankRole.AUDIT)
+    log.write_bytes(log.read_bytes()[:-7])
+    kept, engine = log.read_bytes().splitlines()[:6], ReadingEngine()
+    answer_audit(directory, "tiny", engine=engine)
+
+    assert engine.read == every_text(directory)[3:]
+    assert log.read_bytes().splitlines()[:6] == kept
+    assert len(log.read_bytes().splitlines()) == 1 + 12
+
+
+def test_a_break_between_the_two_tables_reads_nothing_again(tmp_path: Path) -> None:
+    """Both are made of what was kept, and another reading could contradict the table that is there."""
+    directory = locked_audit(tmp_path)
+    first = answer_audit(directory, "tiny", engine=ReadingEngine())
+    directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.MIN_K).unlink()
+    engine = ReadingEngine()
+    again = answer_audit(directory, "tiny", engine=engine)
+
+    assert not engine.read
+    assert again.tables == first.tables
+
+
+def test_readings_by_another_engine_are_of_another_run(tmp_path: Path) -> None:
+    """Half of a bank read in one precision and half in another has the signal of neither."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=ReadingEngine(breaks_after=6))
+    directory.answers("tiny", bank=BankRole.AUDIT).unlink()
+    other = ReadingEngine()
+    other.identity = {"engine": "spoken", "dtype": "bfloat16"}
+
+    with pytest.raises(ConflictError, match=r"readings.*was begun by another run \(engine\.dtype none, now bfloat16\)"):
+        answer_audit(directory, "tiny", engine=other)
+
+
+def test_a_reading_that_was_changed_on_the_disk_is_found(tmp_path: Path) -> None:
+    """It would enter the tables as the model's own."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=ReadingEngine(breaks_after=6))
+    log = directory.readings("tiny", bank=BankRole.AUDIT)
+    log.write_bytes(log.read_bytes().replace(b'"mean":-', b'"mean":-1', 1))
+
+    with pytest.raises(IntegrityError, match=r"readings.*line 2 has digest .*; delete it and answer again"):
+        answer_audit(directory, "tiny", engine=ReadingEngine())
 
 
 def test_an_engine_that_reads_no_texts_answers_without(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Ask a registered model every form of a bank, keep what it said, score it, and enter the scores in the ledger.
 
-Answers are appended to a journal as batches end, so a run that was interrupted goes on where it was. Batches are the
-same whatever was answered before. What a model wrote quotes private forms and stays under `private/`.
+Answers and readings are appended to journals as batches end, so a run that was interrupted goes on where it was.
+Batches are the same whatever was answered before. What a model wrote quotes private forms and stays under `private/`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
+from leakscale.audit.answering.keeping import kept_records, kept_results
 from leakscale.audit.answering.reading import read_forms
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
@@ -28,14 +29,13 @@ from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
 from leakscale.digests import json_digest
 from leakscale.errors import ConflictError, PreconditionError
 from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
-from leakscale.inference.journal import Journal
-from leakscale.inference.lines import file_digest, read_records
+from leakscale.inference.lines import file_digest
 from leakscale.whole_files import write_whole
 
 __all__ = ["AnsweredBank", "answer_audit", "kept_answers"]
 
 _FORMAT: Final = "leakscale-audit-answers-v1"
-_MEND: Final = "delete it and answer again"
+_READINGS_FORMAT: Final = "leakscale-audit-readings-v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,11 @@ def answer_audit(
     variant: str = REGISTERED,
     engine: FormEngine | None = None,
     progress: Callable[[int, int], None] | None = None,
+    reading_progress: Callable[[int, int], None] | None = None,
 ) -> AnsweredBank:
     """Answer a bank of a locked audit with a registered model.
+
+    Interrupted, the same call goes on: nothing that was answered or read is asked again.
 
     Args:
         directory: A locked audit.
@@ -70,6 +73,7 @@ def answer_audit(
         variant: `registered`, or an amendment.
         engine: What answers; opened as registered if left out.
         progress: Called with the answers that are there and their number.
+        reading_progress: The same of the forms that are read as texts, once all are answered, by an engine that can.
 
     Raises:
         PreconditionError: If the audit is not locked, or its model is one whose log is imported.
@@ -95,7 +99,7 @@ def answer_audit(
         run = _Run(directory, registration, bank, model_id, role, state)
         answered = _score(run, _answer(run, engine, progress))
         if role is BankRole.AUDIT and isinstance(engine, TextReader) and engine.reads_texts:
-            answered = _with_readings(run, answered, engine, engine.batch_size)
+            answered = _with_readings(run, answered, engine, reading_progress)
         return answered
 
 
@@ -107,8 +111,11 @@ def kept_answers(
     Raises:
         IntegrityError: If a line is damaged.
     """
-    log = directory.answers(model_id, bank=role, state=state)
-    return list(read_records(log, FormAnswer.from_json, mend=_MEND, is_stamped=True))
+    return kept_records(directory.answers(model_id, bank=role, state=state), FormAnswer.from_json)
+
+
+class _ReadingEngine(FormEngine, TextReader, Protocol):
+    """An engine that answers, and says how probable a text is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,13 @@ class _Run:
             self.model_id, bank=self.role, state=self.state, variant=self.registration.variant
         )
 
+    @property
+    def readings(self) -> Path:
+        """The journal of the forms that it read as texts."""
+        return self.directory.readings(
+            self.model_id, bank=self.role, state=self.state, variant=self.registration.variant
+        )
+
     def scores(self, kind: ScoreKind) -> Path:
         """Return the file of its scores of a kind."""
         return self.directory.scores(
@@ -138,37 +152,36 @@ class _Run:
     def header(self, engine: FormEngine) -> dict[str, Any]:
         """Return everything that decides the answers."""
         plan = self.registration.plan
-        return {
+        return self.reading_header(engine) | {
             "format": _FORMAT,
+            "prompt": json_digest(plan.prompt.model_dump(mode="json")).hex(),
+            "decoding": plan.decoding.model_dump(mode="json"),
+            "rerun_share": plan.scoring.rerun_share,
+        }
+
+    def reading_header(self, engine: FormEngine) -> dict[str, Any]:
+        """Return everything that decides the readings."""
+        return {
+            "format": _READINGS_FORMAT,
             "audit": self.registration.name,
             "variant": self.registration.variant,
             "model": self.model_id,
             "state": self.state,
             "bank": self.bank.digest,
-            "prompt": json_digest(plan.prompt.model_dump(mode="json")).hex(),
-            "decoding": plan.decoding.model_dump(mode="json"),
-            "rerun_share": plan.scoring.rerun_share,
             "engine": dict(engine.identity),
         }
 
 
 def _answer(run: _Run, engine: FormEngine, progress: Callable[[int, int], None] | None) -> list[FormAnswer]:
     asks = list(asks_of(run.bank, run.registration.plan))
-    journal = Journal(run.log, run.header(engine), mend=_MEND, is_stamped=True)
-    try:
-        kept = read_records(run.log, FormAnswer.from_json, mend=_MEND, is_stamped=True)
-        found = {answer.key: answer for answer in kept}
-        for batch in _batches(asks, engine.batch_size):
-            if any(ask.key not in found for ask in batch):
-                for answer in _answer_batch(batch, engine, run.registration):
-                    if answer.key not in found:  # a kill may have torn a batch
-                        found[answer.key] = answer
-                        journal.append(answer.to_json())
-                journal.commit()
-            if progress is not None:
-                progress(len(found), len(asks))
-    finally:
-        journal.close()
+    found = kept_results(
+        run.log,
+        run.header(engine),
+        _batches(asks, engine.batch_size),
+        lambda batch: _answer_batch(batch, engine, run.registration),
+        FormAnswer.from_json,
+        progress=lambda done: progress(done, len(asks)) if progress else None,
+    )
     return [found[ask.key] for ask in asks]
 
 
@@ -209,13 +222,24 @@ def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     return AnsweredBank(tuple(tables), quality, (*files, path))
 
 
-def _with_readings(run: _Run, answered: AnsweredBank, engine: TextReader, batch_size: int) -> AnsweredBank:
+def _with_readings(
+    run: _Run, answered: AnsweredBank, engine: _ReadingEngine, progress: Callable[[int, int], None] | None
+) -> AnsweredBank:
     """Read every form as a text, once: what was read is not read again, for another time may give other bits."""
     paths = [run.scores(kind) for kind in (ScoreKind.FAMILIARITY, ScoreKind.MIN_K)]
     if all(path.is_file() for path in paths):
         tables = tuple(ScoreTable.from_jsonl(path) for path in paths)
     else:
-        tables = read_forms(run.bank, engine, batch_size=batch_size, model=run.model_id, state=run.state)
+        tables = read_forms(
+            run.bank,
+            engine,
+            batch_size=engine.batch_size,
+            log=run.readings,
+            header=run.reading_header(engine),
+            model=run.model_id,
+            state=run.state,
+            progress=progress,
+        )
     for table in tables:
         _file(run, table, {"made_by": "reading"})
     return AnsweredBank((*answered.tables, *tables), answered.quality, (*answered.files, *paths))

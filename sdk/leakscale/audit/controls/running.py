@@ -97,6 +97,7 @@ def _answer(
             state=adapted[0].state if adapted else "base",
             adapter=adapted[1] if adapted else None,
             progress=partial(watch, f"answer {label}, {role} bank"),
+            reading_progress=partial(watch, f"read {label}, {role} bank"),
         )
 
 
