@@ -9,11 +9,23 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from leakscale.errors import ConflictError
 
-__all__ = ["held", "load_or_create", "replacing", "write_folder", "write_whole"]
+__all__ = [
+    "WORKSHOP_LOCK",
+    "growing_folder",
+    "held",
+    "load_or_create",
+    "replacing",
+    "workshop",
+    "write_folder",
+    "write_whole",
+]
+
+WORKSHOP_LOCK: Final = "leakscale.lock"
+"""In a folder of unfinished work: the mark by which it is known, and what one process holds at a time."""
 
 
 @contextmanager
@@ -37,6 +49,49 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+@contextmanager
+def workshop(folder: Path, *, advice: str = "wait for it") -> Iterator[Path]:
+    """Hold a folder of unfinished work, which goes when the block ends and stays when it raises or is killed.
+
+    What an earlier call left in it is there again. A folder that holds something and was not made here is not touched.
+
+    Args:
+        folder: A name that is free, what an earlier call left, or an empty folder.
+        advice: What to do when another process holds it.
+
+    Raises:
+        ConflictError: If it is anything else, or another process holds it.
+    """
+    is_folder = folder.is_dir() and not folder.is_symlink()
+    if is_folder and not (folder / WORKSHOP_LOCK).is_file() and any(folder.iterdir()):
+        raise ConflictError(
+            f"'{folder}' is needed for unfinished work, and holds files that are none of it; move it away"
+        )
+    if not is_folder and (folder.exists() or folder.is_symlink()):
+        raise ConflictError(f"'{folder}' is needed for unfinished work, and is no folder; move it away")
+    folder.mkdir(parents=True, exist_ok=True)
+    with held(folder / WORKSHOP_LOCK, subject=f"'{folder}'", advice=advice):
+        yield folder
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def growing_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder in which `target` is made; the block gives it its name, last of all.
+
+    It is in `<target>.partial`, a `workshop`. What a killed call made is made anew.
+
+    Raises:
+        ConflictError: As `workshop`.
+    """
+    with workshop(target.with_name(f"{target.name}.partial")) as work:
+        fresh = work / target.name
+        if fresh.is_dir():
+            shutil.rmtree(fresh)
+        fresh.mkdir()
+        yield fresh
+
+
 def write_folder(folder: Path, files: Mapping[str, bytes], *, subject: str) -> tuple[Path, ...]:
     """Write files into a new folder, which appears whole or not at all; return their paths.
 
@@ -46,7 +101,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, subject: str) -> t
         subject: What the files are, for the message.
 
     Raises:
-        ConflictError: If the folder holds something else; nothing is overwritten.
+        ConflictError: If the folder or the one for unfinished work holds something else; nothing is overwritten.
     """
     written = tuple(folder / name for name in files)
     if folder.is_dir() and {path.name: path.is_file() and path.read_bytes() for path in folder.iterdir()} == files:
@@ -55,14 +110,12 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, subject: str) -> t
         raise ConflictError(
             f"'{folder}' holds something else than {subject}, and writing them overwrites nothing; name another folder"
         )
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    for name, content in files.items():
-        (partial / name).write_bytes(content)
-    if folder.is_dir():
-        folder.rmdir()
-    partial.replace(folder)
+    with growing_folder(folder) as fresh:
+        for name, content in files.items():
+            (fresh / name).write_bytes(content)
+        if folder.is_dir():
+            folder.rmdir()
+        fresh.replace(folder)
     return written
 
 

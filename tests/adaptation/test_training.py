@@ -19,7 +19,7 @@ from leakscale.adaptation.corpus import EXPOSED_SOURCES
 from leakscale.adaptation.epoch_run import learning_rate
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError, NotFoundError
 from leakscale.models import TrainingRecord, TrainingSource
-from leakscale.whole_files import held
+from leakscale.whole_files import WORKSHOP_LOCK, held
 
 Build = Callable[..., TrainingRecord]
 Corpus = list[TrainingRecord]
@@ -134,7 +134,7 @@ def test_two_processes_do_not_train_into_one_folder(
     (tmp_path / "a.partial").mkdir()
 
     with (
-        held(tmp_path / "a.partial" / "lock", subject="it", advice="wait"),
+        held(tmp_path / "a.partial" / WORKSHOP_LOCK, subject="it", advice="wait"),
         pytest.raises(
             ConflictError, match=r"a\.partial' is in use by process \d+; wait for it, or choose another output"
         ),

@@ -514,6 +514,19 @@ def test_a_tree_that_was_interrupted_is_not_there_and_made_anew(
         build_tree(finished, output, summary=summary, export=interrupted)
 
 
+def test_a_tree_deletes_nothing_that_lies_where_it_is_made(
+    finished: Path, tmp_path: Path, summary: dict[str, Any]
+) -> None:
+    """`tree.partial` may be somebody's own."""
+    (tmp_path / "tree.partial").mkdir()
+    (tmp_path / "tree.partial" / "notes").write_bytes(b"mine")
+
+    with pytest.raises(ConflictError, match=r"tree\.partial' is needed for unfinished work"):
+        build_tree(finished, tmp_path / "tree", summary=summary, export=lambda root: None)
+
+    assert (tmp_path / "tree.partial" / "notes").read_bytes() == b"mine"
+
+
 def test_a_study_killed_after_its_tree_goes_on_with_the_numbers_of_the_tree(
     finished: Path, small_study: Path, tmp_path: Path
 ) -> None:

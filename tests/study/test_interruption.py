@@ -45,7 +45,7 @@ def test_a_study_killed_at_every_stage_ends_in_the_same_numbers(
         "certificates.jsonl",
         "banks/sql-adapted.attempts.jsonl",
         "analysis/disclosure.json",
-        "evidence.partial/banks/answers.parquet",
+        "evidence.partial/evidence/banks/answers.parquet",
         "evidence/manifest.json",
     ]
     killed = 0

