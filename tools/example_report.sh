@@ -9,10 +9,13 @@ root=$PWD
 example=$root/docs/example-report
 PATH=$root/.venv/bin:$PATH
 
-if [ "${1:-}" != --page ]; then
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-    # What is typed is printed on the page, so it is typed where the names are short.
+# What is typed is printed on the page, so it is typed where the names are short.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ "${1:-}" = --page ]; then
+    mkdir "$work/runs"
+    ln -s "$example/study" "$work/runs/demo"
+else
     (cd "$work" && leakscale demo && leakscale study open runs/demo)
     rm -rf "$example/study"
     for name in analysis/disclosure.json analysis/results.parquet provenance.json evidence/audits/verification.json; do
@@ -22,7 +25,7 @@ if [ "${1:-}" != --page ]; then
     done
 fi
 rm -rf "$example/figures"
-leakscale report "$example/study" --output "$example/report.html" --figures "$example/figures"
+(cd "$work" && leakscale report runs/demo --output "$example/report.html" --figures "$example/figures")
 if command -v chromium >/dev/null 2>&1; then
     chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1150 --screenshot="$root/docs/report.png" \
         "file://$example/report.html" >/dev/null 2>&1

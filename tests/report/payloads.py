@@ -59,7 +59,7 @@ def findings_of(
     """Return the findings of released numbers, with other tables where some are given."""
     released = signed(disclosure)
     made = analysis or analyze_disclosure(released, released.numbers, Identities())
-    return Findings(released, provenance, made, steps)
+    return Findings("runs/there", released, provenance, made, steps)
 
 
 def _transfer(transfer: RingTransfer) -> dict[str, Any]:

@@ -44,6 +44,28 @@ def test_the_example_names_no_folder_of_the_machine_that_made_it() -> None:
     assert not re.search(r"(?<![\w.])/(?:tmp|home|root|work)/", page)
 
 
+@pytest.mark.parametrize(
+    ("folder", "typed", "named"),
+    [
+        (EXAMPLE, Path("study"), "study"),
+        (EXAMPLE / "study", Path(), "study"),
+        (EXAMPLE / "figures", Path("../study"), "../study"),
+        (EXAMPLE.parent, EXAMPLE / "study", "example-report/study"),
+        (EXAMPLE / "figures", EXAMPLE / "study", "study"),
+    ],
+)
+def test_the_commands_of_a_report_name_its_study_and_no_folder_of_a_machine(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, typed: Path, named: str
+) -> None:
+    """`--out` may point anywhere, and where somebody's files lie is nobody else's business."""
+    monkeypatch.chdir(folder)
+
+    findings = read_findings(typed)
+
+    assert findings.study == named
+    assert study_figures(findings)["effects"].command == f"leakscale report {named} --figures figures"
+
+
 @pytest.mark.browser
 def test_the_example_is_whole_on_a_phone_and_on_a_desk_in_both_themes(tmp_path: Path) -> None:
     """With the words and numbers of a real study."""

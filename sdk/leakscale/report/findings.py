@@ -25,6 +25,8 @@ _EVIDENCE = "evidence"
 class Findings:
     """What a report is made of."""
 
+    study: str
+    """Where the study lies, as its commands name it: no folder of a machine's own."""
     disclosure: Disclosure
     """The released numbers."""
     provenance: StudyProvenance
@@ -80,7 +82,14 @@ def read_findings(
             is_retired=is_retired,
             progress=progress,
         )
-    return Findings(disclosure, provenance, analysis, _steps(study))
+    return Findings(_named(study), disclosure, provenance, analysis, _steps(study))
+
+
+def _named(study: Path) -> str:
+    """Name a study as whoever reads its report may type it: from here, or from the folder that it lies in."""
+    if not study.is_absolute():
+        return str(study) if study.name else study.absolute().name
+    return str(study.relative_to(Path.cwd()) if study.parent.is_relative_to(Path.cwd()) else study.name)
 
 
 def _steps(study: Path) -> tuple[Step, ...] | None:

@@ -66,7 +66,7 @@ def render_report(findings: Findings) -> str:
     disclosure, provenance = findings.disclosure, findings.provenance
     if not disclosure.effects or not disclosure.totals:
         raise InvalidRequestError(f"disclosure of experiment '{disclosure.experiment_id}' holds no effect to report")
-    study = shlex.quote(f"runs/{provenance.study}")
+    study = shlex.quote(findings.study)
     return render_page(
         "leakscale.report",
         "study.html.j2",

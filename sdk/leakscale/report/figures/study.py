@@ -49,7 +49,7 @@ class _Figures:
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._level = f"{100 * findings.disclosure.confidence:g} %"
-        self._command = f"leakscale report {shlex.quote(f'runs/{findings.provenance.study}')} --figures figures"
+        self._command = f"leakscale report {shlex.quote(findings.study)} --figures figures"
 
     def all(self) -> Iterator[PageFigure]:
         """Make every figure, or what stands in its place."""
