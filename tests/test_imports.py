@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from leakscale.models import LedgerHead
+from leakscale.verify.directory import head_to_json
+
 HEAVY = ("torch", "transformers", "peft", "numpy", "scipy", "rich", "matplotlib", "jinja2", "pydantic")
 SERVER_ONLY = ("leakscale_server", "leakscale_sandbox", "docker", "sqlite_utils", "structlog", "cryptography")
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example-report" / "study"
@@ -61,6 +64,11 @@ def test_what_a_server_does_without_can_be_loaded_beside_it() -> None:
     reverse = "import numpy, pandas, leakscale_server.store.database; print(pandas.Series([1]).sum())"
 
     assert python(code).stdout == python(reverse).stdout == "1\n"
+
+
+def test_what_a_study_left_is_found_without_what_verifies_it() -> None:
+    """Where files lie is asked by commands that check nothing."""
+    assert loaded_by("import leakscale.evidence.layout, leakscale.verify").isdisjoint({*HEAVY, *SERVER_ONLY})
 
 
 def test_the_command_line_loads_nothing_for_its_help() -> None:
@@ -120,6 +128,10 @@ def test_help_needs_no_extra(arguments: list[str]) -> None:
 )
 def test_a_verb_without_its_extra_names_it(tmp_path: Path, arguments: list[str], extra: str) -> None:
     """One line with the command that installs it."""
+    if arguments[0] == "verify":
+        head = LedgerHead(entry_count=0, root=bytes(32), signature=bytes(64), public_key=bytes(32))
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "head.json").write_bytes(head_to_json(head))
     done = without_extras(*(argument.replace("FOLDER", str(tmp_path / "run")) for argument in arguments))
 
     assert done.returncode == 2, done.stderr

@@ -10,19 +10,21 @@ import pytest
 from leakscale.digests import canonical_json
 from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.evidence import Status, Step, read_steps
-from leakscale.evidence.steps import steps_from_json, steps_to_json, verdict_of
+from leakscale.evidence.steps import STEP_NAMES, steps_from_json, steps_to_json, verdict_of
 
 HOLDS = Step("manifest", Status.HOLDS, 3, "3 files")
 UNKNOWN = Step("regeneration", Status.UNCHECKED, 0, "nothing rebuilt", "the server package is not installed")
 FAILS = Step("balance", Status.FAILS, 4, "4 cells", "source/edition.sqlite: shape 'a' has 3 families in C0, 4 in C2")
+REST = tuple(Step(name, Status.HOLDS, 1, "one thing") for name in STEP_NAMES[3:])
+WHOLE = (HOLDS, UNKNOWN, FAILS, *REST)
 
 
 def test_steps_come_back_from_their_file(tmp_path: Path) -> None:
     """A report reads what a verification wrote."""
     path = tmp_path / "verification.json"
-    path.write_bytes(canonical_json(steps_to_json([HOLDS, UNKNOWN, FAILS])))
+    path.write_bytes(canonical_json(steps_to_json(WHOLE)))
 
-    assert read_steps(path) == (HOLDS, UNKNOWN, FAILS)
+    assert read_steps(path) == WHOLE
 
 
 @pytest.mark.parametrize(
@@ -37,24 +39,33 @@ def test_a_failure_outweighs_what_nobody_looked_at(steps: list[Step], verdict: S
 
 def test_a_changed_byte_of_a_verification_is_refused() -> None:
     """A report must not print `holds` of a step that was edited into it beside another verdict."""
-    content = canonical_json(steps_to_json([HOLDS, FAILS]))
+    content = canonical_json(steps_to_json(WHOLE))
     for place in range(len(content)):
         changed = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
         try:
             steps = steps_from_json(changed)
         except IntegrityError:
             continue
-        assert steps != (HOLDS, FAILS), f"byte {place} says nothing"
+        assert steps != WHOLE, f"byte {place} says nothing"
 
 
 def test_a_verdict_that_its_steps_do_not_give_is_refused() -> None:
     """The verdict is what a hurried reader looks at."""
-    fields = steps_to_json([FAILS]) | {"verdict": "holds"}
+    fields = steps_to_json(WHOLE) | {"verdict": "holds"}
 
     with pytest.raises(IntegrityError, match="not the ones that were written"):
         steps_from_json(canonical_json(fields))
     with pytest.raises(IntegrityError, match="no verification"):
         steps_from_json(json.dumps([]).encode())
+
+
+@pytest.mark.parametrize("steps", [(), (HOLDS,), (*WHOLE, HOLDS), WHOLE[::-1]])
+def test_a_verification_with_other_steps_is_refused(steps: tuple[Step, ...]) -> None:
+    """Of no steps at all, none fails: a report would say that 0 of 0 hold."""
+    content = canonical_json(steps_to_json(steps))
+
+    with pytest.raises(IntegrityError, match=rf"its steps are {len(steps)} others than the 9 of a verification"):
+        steps_from_json(content)
 
 
 def test_a_missing_verification_names_the_command(tmp_path: Path) -> None:

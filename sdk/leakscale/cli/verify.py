@@ -61,7 +61,9 @@ def directory(
 
     Exit code 1 where something does not hold, 2 where a step of a tree could not be checked.
     """
+    from leakscale.errors import NotFoundError  # noqa: PLC0415 - keeps --help quick
     from leakscale.evidence.layout import find_tree  # noqa: PLC0415
+    from leakscale.verify.directory import ServerDirectory  # noqa: PLC0415
 
     tree = find_tree(root)
     key = None if public_key is None else _key(public_key)
@@ -70,12 +72,15 @@ def directory(
         return
     if (root / "study.json").is_file():
         raise typer.BadParameter(f"study '{root}' has no evidence; make it, `leakscale evidence build {root}`")
+    if not root.exists() or (key is None and not ServerDirectory(root).head.is_file()):
+        fault = "holds neither evidence nor an export" if root.exists() else "does not exist"
+        raise NotFoundError(f"'{root}' {fault}; name a study, its evidence, or what `leakscale ledger export` wrote")
     if key is None:
         raise typer.BadParameter(
             "an export is checked against the server's key; `leakscale server status` prints it",
             param_hint="--public-key",
         )
-    from leakscale.verify import verify_directory  # noqa: PLC0415 - loads the extra `verify`
+    from leakscale.verify import verify_directory  # noqa: PLC0415
 
     _say(context, verify_directory(root, public_key=key))
 

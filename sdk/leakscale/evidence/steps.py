@@ -104,6 +104,8 @@ def steps_from_json(content: bytes) -> tuple[Step, ...]:
         if fields["format"] != _FORMAT:
             raise ValueError(f"its format is {fields['format']}, not {_FORMAT}")
         steps = tuple(Step(**{**each, "status": Status(each["status"])}) for each in fields["steps"])
+        if tuple(step.name for step in steps) != STEP_NAMES:
+            raise ValueError(f"its steps are {len(steps)} others than the {len(STEP_NAMES)} of a verification")
         if canonical_json(steps_to_json(steps)) != content:
             raise ValueError("its bytes are not the ones that were written")
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -6,9 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from leakscale.digests import canonical_json
 from leakscale.heads import head_bytes
 from leakscale.merkle import leaf_hash, tree_hash
@@ -62,6 +59,9 @@ def check_head_signature(head: LedgerHead, *, public_key: bytes) -> None:
     """
     if head.public_key != public_key:
         raise ValueError(f"it is of the key {head.public_key.hex()}, not of {public_key.hex()}")
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
     signed = head_bytes(entry_count=head.entry_count, root=head.root)
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(head.signature, signed)
