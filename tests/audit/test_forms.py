@@ -160,15 +160,67 @@ def test_a_sample_that_cannot_be_drawn_is_refused(arguments: dict[str, Any], mes
         draw_sample(_frame(6, ("easy", "hard")), **{"seed": 1, **arguments})
 
 
-def test_the_digest_sees_order_and_every_form(tmp_path: Path) -> None:
-    """It is what a lock binds."""
+def test_the_digest_sees_order_and_every_form_and_no_gold(tmp_path: Path) -> None:
+    """It is published before the forms are: what is asked is bound by it, and no guess of a gold can be tested."""
     banks = [
         bank(tmp_path, line("p1"), line("p2")),
         bank(tmp_path, line("p2"), line("p1")),
         bank(tmp_path, line("p1"), line("p2", fresh=[FRESH[1], FRESH[0]])),
         bank(tmp_path, line("p1"), line("p2", gold="32")),
     ]
-    assert len({each.digest for each in banks}) == 4
+    assert len({each.digest for each in banks[:3]}) == 3
+    assert banks[3].digest == banks[0].digest
+    assert len({each.content_digest for each in banks}) == 4
+
+
+def test_a_commitment_binds_every_gold_and_tells_none(tmp_path: Path) -> None:
+    """Without the nonce it is as good as random; with it, each gold counts, and so does the form that it is of."""
+    whole = bank(tmp_path, line("p1"), line("p2", fresh=["a b", {"text": "c d", "gold": "7"}]))
+    others = [
+        bank(tmp_path, line("p1"), line("p2", fresh=[{"text": "a b", "gold": "7"}, "c d"])),
+        bank(tmp_path, line("p1", gold="8"), line("p2", fresh=["a b", {"text": "c d", "gold": "7"}])),
+        bank(tmp_path, line("p1"), line("p2", fresh=["a c", {"text": "c d", "gold": "7"}])),
+    ]
+    nonce = b"1" * 32
+    commitments = {each.gold_commitment(nonce) for each in [whole, *others]}
+
+    assert len(commitments | {whole.gold_commitment(b"2" * 32)}) == 5
+    with pytest.raises(InvalidRequestError, match="a nonce of golds has 31 bytes; it has 32"):
+        whole.gold_commitment(b"1" * 31)
+    with pytest.raises(InvalidRequestError, match="golds are withheld"):
+        whole.without_golds().gold_commitment(nonce)
+
+
+def test_a_bank_whose_golds_are_withheld_is_the_same_bank(tmp_path: Path) -> None:
+    """Whoever answers it holds what they got against the registration, and nothing of the golds is in the file."""
+    whole = bank(tmp_path, line(stratum="easy"), choice(deep=["What is soon gone?", None]), line("p2", fresh=[None]))
+    write_bank(whole.without_golds(), tmp_path / "withheld.jsonl")
+    withheld = read_bank(tmp_path / "withheld.jsonl", golds="withheld")
+
+    assert "gold" not in (tmp_path / "withheld.jsonl").read_text()
+    assert withheld == whole.without_golds()
+    assert withheld.digest == whole.digest
+    assert (whole.has_golds, withheld.has_golds) == (True, False)
+    golds = [parent.golds for parent in whole.parents]
+    filled = [parent.with_golds(each) for parent, each in zip(withheld.parents, golds, strict=True)]
+    assert FormBank(tuple(filled)) == whole
+    with pytest.raises(InvalidRequestError, match="parent 'p1' has 3 forms and 2 golds"):
+        withheld.parents[0].with_golds(["1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (line(), "original has a gold answer, and this bank's are withheld"),
+        (line(gold=None, fresh=["a b", {"text": "c d", "gold": "7"}]), "fresh[1] has a gold answer"),
+        (choice(gold=None, options=None), "original has no options"),
+    ],
+)
+def test_a_bank_without_golds_obeys_every_other_rule(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    """One with a gold among them is another kind of file, and says so before anything is answered."""
+    with pytest.raises(InvalidRequestError) as caught:
+        read_bank(write(tmp_path, fields), golds="withheld")
+    assert message in str(caught.value)
 
 
 def test_a_frame_is_a_bank_without_forms(tmp_path: Path) -> None:

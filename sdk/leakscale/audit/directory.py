@@ -17,6 +17,7 @@
 | `private/readings/<variant>/<bank>/` | how probable each form was as a text |
 | `private/controls/<control>/` | mixtures and adapters of a positive control |
 | `private/key` | the key that signs |
+| `private/nonce` | what hides the golds in the digests that the registration has of them |
 | `in-use` | held by the process that works here |
 
 Everything outside `private/` may be published with the audit; nothing inside it may, before the forms are retired.
@@ -140,6 +141,11 @@ class AuditDirectory:
     def key(self) -> Path:
         """The key that signs registration and ledger."""
         return self.private / "key"
+
+    @property
+    def nonce(self) -> Path:
+        """The nonce of the audit's commitments, made at the lock."""
+        return self.private / "nonce"
 
     def bank(self, role: BankRole) -> Path:
         """Return the file of a bank of forms."""

@@ -10,8 +10,10 @@ from tests.audit.registration.builders import NOW, an_audit
 
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amending import amend_audit, amendments_of, registration_of
+from leakscale.audit.registration.documents import amendment_in
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.locking import lock_audit
-from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
 
 
 @pytest.fixture
@@ -40,6 +42,20 @@ def test_an_amendment_says_what_had_been_seen(locked: AuditDirectory) -> None:
     amendment = amend_audit(locked, changes={"decoding.token_count_max": 1024}, reason="cut off", now=NOW)
     assert amendment.files_seen == ("scores/registered/audit/tiny.base.correct.jsonl",)
     assert amendments_of(locked) == (amendment,)
+
+
+def test_an_amendment_is_read_from_its_signed_entry_alone(locked: AuditDirectory) -> None:
+    """Whoever answers elsewhere has no ledger of the author's, and takes nothing else for an amendment."""
+    amendment = amend_audit(locked, changes={"decoding.token_count_max": 1024}, reason="cut off", now=NOW)
+    ledger = AuditLedger(locked)
+    key = ledger.public_key()
+    (entry,), (lock,) = ledger.envelopes(EntryKind.AMENDMENT), ledger.envelopes(EntryKind.LOCK)
+
+    assert amendment_in(entry, public_key=key, source="entry") == amendment
+    with pytest.raises(InvalidRequestError, match="lock is a ledger's entry of kind 'lock'"):
+        amendment_in(lock, public_key=key, source="lock")
+    with pytest.raises(IntegrityError, match="another key signed it"):
+        amendment_in(entry, public_key=b"1" * 32, source="entry")
 
 
 @pytest.mark.parametrize("reason", ["", "  \n"])

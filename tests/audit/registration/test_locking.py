@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,14 @@ from tests.audit.registration.builders import (
     write_lines,
 )
 
+from leakscale.audit.checks import CheckSettings
 from leakscale.audit.directory import BankRole
+from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.opening import open_audit
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.audit.review import ReviewLog, Verdict, review_queue
 from leakscale.errors import (
     AlreadyDoneError,
     ConflictError,
@@ -75,6 +79,30 @@ def test_the_registration_shows_no_private_form(tmp_path: Path) -> None:
     assert "crates" in bank
     assert not any("crates" in path.read_text(encoding="utf-8") for path in public)
     assert directory.key.stat().st_mode & 0o077 == 0
+
+
+def test_what_the_lock_publishes_tells_nothing_of_a_gold(tmp_path: Path) -> None:
+    """Two control banks differ in every gold: but for what a nonce hides, and sizes too, their audits are the same."""
+    published = []
+    for name, gold in (("one", "31"), ("other", "13")):
+        directory = an_audit(tmp_path / name, control_count=4)
+        edit_bank(directory, partial(_set_golds, gold=gold), role=BankRole.CONTROL)
+        items = review_queue(read_bank(directory.bank(BankRole.CONTROL)), CheckSettings(), role=BankRole.CONTROL)
+        ReviewLog(directory).record({str(items[0].name): (Verdict.ACCEPT, "")}, items, reviewer="Ana", now=NOW)
+        facts = lock_audit(directory, now=NOW).registration.to_json()
+        hidden = [facts["bank"].pop("gold_commitment"), facts["control"].pop("gold_commitment")]
+        published.append((facts, [*hidden, facts.pop("review_commitment")]))
+    (facts, hidden), (other_facts, other_hidden) = published
+
+    assert facts == other_facts
+    assert not {*hidden} & {*other_hidden}
+    assert {len(each) for each in hidden + other_hidden} == {64}
+
+
+def _set_golds(lines: list[dict[str, Any]], *, gold: str) -> None:
+    for each in lines:
+        for form in (each["original"], *each["fresh"]):
+            form["gold"] = gold
 
 
 def test_a_plan_edited_after_the_lock_changes_nothing(tmp_path: Path) -> None:

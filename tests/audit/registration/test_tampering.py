@@ -9,17 +9,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.audit.registration.builders import NOW, an_audit, edit_bank
 
 from leakscale.audit.checks import CheckSettings
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
+from leakscale.audit.registration.documents import registration_in
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.signing import AuditKey, AuditStatement
-from leakscale.audit.registration.verifying import locked_bank, locked_registration, require_locked_reading
+from leakscale.audit.registration.verifying import (
+    locked_bank,
+    locked_registration,
+    require_locked_reading,
+)
 from leakscale.audit.review import ReviewLog, Verdict, review_queue
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.statements import envelope_bytes, signed_bytes, statement
 
 
 def _flip(path: Path, at: int) -> None:
@@ -59,6 +66,39 @@ def test_a_form_changed_after_the_lock_is_found(tmp_path: Path) -> None:
         directory, lambda lines: lines[3]["fresh"][0].update(text=lines[3]["fresh"][0]["text"].replace("Ana", "Eva"))
     )
     with pytest.raises(IntegrityError, match=r"bank\.jsonl' was changed after the lock"):
+        locked_bank(directory, registration)
+
+
+@pytest.mark.parametrize("role", list(BankRole))
+def test_a_gold_changed_after_the_lock_is_found(tmp_path: Path, role: BankRole) -> None:
+    """A bank's digest says nothing of its golds, so they are bound beside it; in all forms at once no check objects."""
+    directory = an_audit(tmp_path, control_count=4)
+    registration = lock_audit(directory, now=NOW).registration
+    edit_bank(
+        directory,
+        lambda lines: [form.update(gold="8") for form in (lines[1]["original"], *lines[1]["fresh"])],
+        role=role,
+    )
+    with pytest.raises(IntegrityError, match=rf"{directory.bank(role).name}': a gold answer was .*\(gold-changed\)"):
+        locked_bank(directory, registration, role)
+
+
+def test_a_gold_of_the_frame_changed_before_the_lock_is_found(tmp_path: Path) -> None:
+    """Changed in frame and bank together, it would pass as the benchmark's."""
+    directory = an_audit(tmp_path)
+    directory.frame.write_text(directory.frame.read_text("utf-8").replace('"gold": "25"', '"gold": "26"'), "utf-8")
+    with pytest.raises(IntegrityError, match=r"frame '.*' was changed after the draw"):
+        lock_audit(directory)
+
+
+@pytest.mark.parametrize("content", [b"", b"1" * 31, b"1" * 32])
+def test_a_lost_or_changed_nonce_is_found(tmp_path: Path, content: bytes) -> None:
+    """Without the right one, nobody can say any more that the golds are those of the lock."""
+    directory = an_audit(tmp_path)
+    registration = lock_audit(directory, now=NOW).registration
+    assert directory.nonce.stat().st_mode & 0o077 == 0
+    directory.nonce.write_bytes(content)
+    with pytest.raises(IntegrityError, match=r"nonce' (has|was).*restore"):
         locked_bank(directory, registration)
 
 
@@ -125,7 +165,7 @@ def test_a_registration_is_a_dsse_envelope_of_an_in_toto_statement(tmp_path: Pat
     envelope = json.loads(directory.registration.read_bytes())
     statement = json.loads(base64.b64decode(envelope["payload"]))
     assert envelope["payloadType"] == "application/vnd.in-toto+json"
-    assert statement["predicateType"] == "urn:leakscale:audit-registration:v1"
+    assert statement["predicateType"] == "urn:leakscale:audit-registration:v2"
     assert statement["subject"][0]["name"] == "audits/demo"
 
 
@@ -158,6 +198,20 @@ def test_a_later_versions_registration_is_said_to_be_one(tmp_path: Path) -> None
     )
     with pytest.raises(InvalidRequestError, match=r"was locked by leakscale 9\.9, and this version cannot read it"):
         locked_registration(directory)
+
+
+def test_an_earlier_versions_registration_is_said_to_be_one(tmp_path: Path) -> None:
+    """Before its digests hid the golds, a registration was of another type; its signature still holds."""
+    directory = an_audit(tmp_path)
+    facts = lock_audit(directory, now=NOW).registration.to_json() | {"leakscale_version": "0.9"}
+    payload = statement("urn:leakscale:audit-registration:v1", subject="audits/demo", digest=b"1" * 32, predicate=facts)
+    key = Ed25519PrivateKey.from_private_bytes(directory.key.read_bytes())
+    public_key = key.public_key().public_bytes_raw()
+    content = envelope_bytes(payload, signature=key.sign(signed_bytes(payload)), public_key=public_key)
+    with pytest.raises(InvalidRequestError, match=r"locked by leakscale 0\.9, .* cannot read it .*registration:v1"):
+        registration_in(content, public_key=public_key, source="registration")
+    with pytest.raises(IntegrityError, match="another key signed it"):
+        registration_in(content, public_key=b"1" * 32, source="registration")
 
 
 def test_a_lost_key_is_not_made_again(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class Draw:
     """The parents drawn, in draw order, with empty places for their fresh forms."""
     design: FinitePopulationDesign
     frame_digest: str
+    """`FormBank.content_digest` of the frame: what is public binds its golds too."""
     seed: int
 
 
@@ -59,7 +60,7 @@ def draw_sample(
         _check_range("sample", size, 1, len(ordered))
         drawn, design = ordered[:size], FinitePopulationDesign(len(ordered))
     parents = tuple(replace(parent, fresh=(None,) * fresh_count, deep=(None,) * deep_count) for parent in drawn)
-    return Draw(FormBank(parents), design, frame.digest, seed)
+    return Draw(FormBank(parents), design, frame.content_digest, seed)
 
 
 def _rank(parent_id: str, seed: int) -> bytes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, model_validator
 
 from leakscale.audit.forms.models import Criterion, Form, Option, Parent
 
-__all__ = ["ParentFields"]
+__all__ = ["GOLDS_WITHHELD", "ParentFields"]
+
+GOLDS_WITHHELD: Final = "golds-withheld"
+"""Context under which a parent is read that may not have a gold, in place of one that has to."""
 
 _Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=65_536, pattern=r"\S")]
 _Label = Annotated[str, StringConstraints(strict=True, pattern=r"^[\x21-\x7e]{1,16}$")]
@@ -54,9 +57,12 @@ class ParentFields(_Fields):
     stratum: Annotated[str, StringConstraints(strict=True, max_length=128)] = ""
 
     @model_validator(mode="after")
-    def _check_answers(self) -> Self:
-        for place, form in self._forms():
-            _check_answer(place, self._form(form), self.criterion)
+    def _check_answers(self, info: ValidationInfo) -> Self:
+        check_gold = _check_withheld if info.context == GOLDS_WITHHELD else _check_gold
+        for place, fields in self._forms():
+            form = self._form(fields)
+            _check_options(place, form, self.criterion)
+            check_gold(place, form, self.criterion)
         return self
 
     def parent(self) -> Parent:
@@ -86,9 +92,7 @@ class ParentFields(_Fields):
         )
 
 
-def _check_answer(place: str, form: Form, criterion: Criterion) -> None:
-    if not form.gold:
-        raise ValueError(f"{place} has no gold answer; give the parent one, or the form its own")
+def _check_options(place: str, form: Form, criterion: Criterion) -> None:
     if criterion is not Criterion.CHOICE:
         if form.options:
             raise ValueError(f"{place} has options, and the criterion is {criterion}; leave them out or use choice")
@@ -98,5 +102,16 @@ def _check_answer(place: str, form: Form, criterion: Criterion) -> None:
         raise ValueError(f"{place} has no options, which a choice needs")
     if len(set(labels)) < len(labels):
         raise ValueError(f"{place} has two options labelled {next(x for x in labels if labels.count(x) > 1)!r}")
-    if form.gold not in labels:
+
+
+def _check_gold(place: str, form: Form, criterion: Criterion) -> None:
+    if not form.gold:
+        raise ValueError(f"{place} has no gold answer; give the parent one, or the form its own")
+    labels = [option.label for option in form.options]
+    if criterion is Criterion.CHOICE and form.gold not in labels:
         raise ValueError(f"the gold answer {form.gold!r} of {place} is no label of its options ({', '.join(labels)})")
+
+
+def _check_withheld(place: str, form: Form, _: Criterion) -> None:
+    if form.gold:
+        raise ValueError(f"{place} has a gold answer, and this bank's are withheld; leave it out")

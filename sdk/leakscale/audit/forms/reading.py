@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from leakscale.audit.forms.fields import ParentFields
+from leakscale.audit.forms.fields import GOLDS_WITHHELD, ParentFields
 from leakscale.audit.forms.models import FormBank, Parent
 from leakscale.audit.parquet import parquet_rows
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.whole_files import replacing
 
-__all__ = ["read_bank", "write_bank"]
+__all__ = ["Golds", "parent_of_fields", "read_bank", "write_bank"]
+
+Golds = Literal["required", "withheld"]
+"""What a bank's golds have to be: all there, or none of them."""
 
 
-def read_bank(path: Path) -> FormBank:
+def read_bank(path: Path, *, golds: Golds = "required") -> FormBank:
     """Read a bank, or a benchmark's frame, which is a bank without fresh forms.
 
     Args:
         path: `.jsonl` (UTF-8, one object a line) or `.parquet` (the same fields as columns).
+        golds: `withheld` of a bank that somebody was given to answer.
 
     Raises:
         NotFoundError: If there is no such file.
@@ -31,7 +35,7 @@ def read_bank(path: Path) -> FormBank:
     seen: dict[str, int] = {}
     parents = []
     for number, fields in _rows(path):
-        parent = _parent(fields, source=f"{path}, row {number}")
+        parent = parent_of_fields(fields, source=f"{path}, row {number}", golds=golds)
         if parent.parent_id in seen:
             raise InvalidRequestError(
                 f"{path}, row {number}: parent '{parent.parent_id}' is row {seen[parent.parent_id]} already; "
@@ -51,9 +55,15 @@ def write_bank(bank: FormBank, path: Path) -> None:
             file.write((json.dumps(parent.to_json(), ensure_ascii=False) + "\n").encode())
 
 
-def _parent(fields: Any, *, source: str) -> Parent:
+def parent_of_fields(fields: Any, *, source: str, golds: Golds = "required") -> Parent:
+    """Return the parent item that JSON values describe.
+
+    Raises:
+        InvalidRequestError: If they describe none; the message names source, parent, field and rule.
+    """
     try:
-        return ParentFields.model_validate(fields).parent()
+        context = GOLDS_WITHHELD if golds == "withheld" else None
+        return ParentFields.model_validate(fields, context=context).parent()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])

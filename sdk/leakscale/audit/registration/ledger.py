@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Final
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.registration.entries import EntryKind, LedgerEntry, entry_in
 from leakscale.audit.registration.signing import (
     AuditKey,
     AuditStatement,
@@ -23,7 +23,6 @@ from leakscale.audit.registration.signing import (
     claimed_key,
     key_id,
     leaf_hash,
-    open_envelope,
 )
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.whole_files import write_whole
@@ -32,36 +31,6 @@ __all__ = ["AuditLedger", "EntryKind", "Head", "LedgerEntry"]
 
 
 _HEAD: Final = re.compile(r"([1-9]\d{0,8}):([0-9a-f]{64}):([0-9a-f]{64})")
-
-
-class EntryKind(StrEnum):
-    """What an entry says was done."""
-
-    DRAW = "draw"
-    """The sample was drawn. Always the first entry; it names the key of all."""
-    LOCK = "lock"
-    AMENDMENT = "amendment"
-    SCORES = "scores"
-    """A table of scores was made or imported."""
-    ANALYSIS = "analysis"
-    CONTROL = "control"
-    """A positive control was registered, before anything was trained for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """One thing that was done."""
-
-    number: int
-    """From 1."""
-    kind: EntryKind
-    subject: str
-    """What it is about, e.g. `registration.json`."""
-    digest: str
-    """Hex SHA-256 of that."""
-    at: str
-    """UTC, ISO 8601, by the clock of whoever did it."""
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +103,11 @@ class AuditLedger:
         """Return the last entry of a kind, or None; raises as `entries`."""
         return next((entry for entry in reversed(self.entries()) if entry.kind is kind), None)
 
+    def envelopes(self, kind: EntryKind) -> tuple[bytes, ...]:
+        """Return the signed bytes of every entry of a kind, in order; raises as `entries`."""
+        lines = self._path.read_bytes().splitlines() if self._path.is_file() else []
+        return tuple(lines[entry.number - 1] for entry in self.entries() if entry.kind is kind)
+
     def append(
         self,
         kind: EntryKind,
@@ -199,21 +173,11 @@ class AuditLedger:
         tree, entries = Frontier(), []
         for number, line in enumerate(lines, start=1):
             source = f"ledger '{self._path}', entry {number}"
-            opened = open_envelope(line, AuditStatement.ENTRY, public_key=public_key, source=source)
-            facts = opened.facts
-            if facts["number"] != number or facts["previous"] != tree.root().hex():
+            entry = entry_in(line, public_key=public_key, source=source)
+            if entry.number != number or entry.previous != tree.root().hex():
                 raise IntegrityError(f"{source}: does not follow the entry before; restore the file from a copy")
-            if (facts["kind"] == EntryKind.DRAW) != (number == 1):
+            if (entry.kind is EntryKind.DRAW) != (number == 1):
                 raise IntegrityError(f"{source}: an audit is drawn once, first; restore the file from a copy")
-            kind = _kind(facts["kind"], source)
-            entries.append(LedgerEntry(number, kind, opened.subject, opened.digest.hex(), facts["at"], facts["facts"]))
+            entries.append(entry)
             tree.append(leaf_hash(line))
         return tuple(entries), tree.root(), public_key
-
-
-def _kind(name: str, source: str) -> EntryKind:
-    if name not in list(EntryKind):
-        raise InvalidRequestError(
-            f"{source}: says '{name}', which this version of leakscale does not know; install a newer one"
-        )
-    return EntryKind(name)

@@ -9,6 +9,7 @@ Source: CleanScore 7.1 (locked before any audited model saw any item); METHODS 2
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,7 @@ from datetime import datetime
 import leakscale
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.forms import FormBank, read_bank
+from leakscale.audit.forms import NONCE_BYTES, FormBank, read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, LedgerEntry
 from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.registration.opening import read_draw
@@ -31,7 +32,7 @@ from leakscale.audit.registration.preconditions import (
 from leakscale.audit.registration.signing import AuditKey, AuditStatement
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
 from leakscale.errors import AlreadyDoneError, PreconditionError
-from leakscale.whole_files import write_whole
+from leakscale.whole_files import load_or_create, write_whole
 
 __all__ = ["Locked", "lock_audit"]
 
@@ -77,13 +78,14 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
         gates = resolve_gates(plan, bank, control)
         rehearse(plan, record, bank, control_count=len(control.parents) if control else 0)
         # 6. Sign, then enter: without the entry the document counts for nothing.
+        nonce = load_or_create(directory.nonce, lambda: secrets.token_bytes(NONCE_BYTES))
         registration = Registration(
             plan=plan,
             draw=record,
-            bank=_facts(bank),
-            control=_facts(control) if control else None,
+            bank=_facts(bank, nonce),
+            control=_facts(control, nonce) if control else None,
             gates=gates,
-            review_digest=ReviewLog(directory).digest,
+            review_commitment=ReviewLog(directory).commitment(nonce),
             reviewed_form_count=read_count,
             locked_at=(now or utc_now()).isoformat(),
             leakscale_version=leakscale.__version__,
@@ -113,9 +115,14 @@ def _require_reading(directory: AuditDirectory, plan: AuditPlan, bank: FormBank,
     return require_reading(items, ReviewLog(directory).standing(items), scope=plan.review.scope)
 
 
-def _facts(bank: FormBank) -> BankFacts:
-    deep_form_count = sum(form is not None for parent in bank.parents for form in parent.deep)
-    return BankFacts(bank.digest, len(bank.parents), bank.fresh_count, deep_form_count)
+def _facts(bank: FormBank, nonce: bytes) -> BankFacts:
+    return BankFacts(
+        digest=bank.digest,
+        gold_commitment=bank.gold_commitment(nonce),
+        parent_count=len(bank.parents),
+        fresh_count=bank.fresh_count,
+        deep_form_count=sum(form is not None for parent in bank.parents for form in parent.deep),
+    )
 
 
 def _sign(directory: AuditDirectory, registration: Registration, now: datetime | None) -> LedgerEntry:

@@ -68,7 +68,9 @@ class BankFacts:
     """What is locked of a bank of forms, without showing one."""
 
     digest: str
-    """Hex SHA-256 over every form, gold and option, in draw order."""
+    """Hex SHA-256 over every form and option, in draw order, without the golds."""
+    gold_commitment: str
+    """Hex SHA-256 over the golds and the audit's nonce; see `FormBank.gold_commitment`."""
     parent_count: int
     fresh_count: int
     deep_form_count: int
@@ -101,8 +103,8 @@ class Registration:
     bank: BankFacts
     control: BankFacts | None
     gates: tuple[GateResolution, ...]
-    review_digest: str
-    """Hex SHA-256 of the log of the human reading; of nothing where nobody had to read."""
+    review_commitment: str
+    """Hex SHA-256 over the audit's nonce and the log of the human reading, which names forms with their golds."""
     reviewed_form_count: int
     locked_at: str
     """UTC, ISO 8601, by the clock of whoever locked."""
@@ -149,7 +151,7 @@ class Registration:
             "bank": self.bank.to_json(),
             "control": self.control and self.control.to_json(),
             "gates": [gate.to_json() for gate in self.gates],
-            "review_digest": self.review_digest,
+            "review_commitment": self.review_commitment,
             "reviewed_form_count": self.reviewed_form_count,
             "locked_at": self.locked_at,
             "leakscale_version": self.leakscale_version,

@@ -90,7 +90,7 @@ def draw_again(directory: AuditDirectory, record: DrawRecord) -> FormBank:
         IntegrityError: If the frame is not the one that was drawn from.
     """
     frame = read_bank(directory.frame)
-    if frame.digest != record.frame_digest:
+    if frame.content_digest != record.frame_digest:
         raise IntegrityError(f"frame '{directory.frame}' was changed after the draw; restore the file from a copy")
     return draw_sample(
         frame,

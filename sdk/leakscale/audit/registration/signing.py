@@ -30,6 +30,7 @@ __all__ = [
     "Frontier",
     "Opened",
     "claimed_key",
+    "claimed_statement",
     "key_id",
     "leaf_hash",
     "open_envelope",
@@ -41,7 +42,7 @@ _KEY_BYTES: Final = 32
 class AuditStatement(enum.StrEnum):
     """What an audit states."""
 
-    REGISTRATION = "urn:leakscale:audit-registration:v1"
+    REGISTRATION = "urn:leakscale:audit-registration:v2"
     """This was decided before a model was asked."""
     ENTRY = "urn:leakscale:audit-entry:v1"
     """This was done next."""
@@ -111,6 +112,14 @@ def claimed_key(content: bytes, *, source: str) -> bytes:
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise IntegrityError(f"{source}: names no key ({error}); restore the file from a copy") from error
     return key
+
+
+def claimed_statement(content: bytes) -> str:
+    """Return the type that an envelope says its statement is of, empty where it says none. Nothing is checked."""
+    try:
+        return str(json.loads(base64.b64decode(json.loads(content)["payload"]))["predicateType"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return ""
 
 
 def _ed25519() -> type[Ed25519PrivateKey]:

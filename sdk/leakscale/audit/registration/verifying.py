@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.forms import FormBank, read_bank
+from leakscale.audit.forms import NONCE_BYTES, FormBank, read_bank
+from leakscale.audit.registration.documents import registration_in
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
-from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.registration.opening import read_draw
-from leakscale.audit.registration.signing import AuditStatement, open_envelope
 from leakscale.audit.review import ReviewLog
-from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.errors import IntegrityError, NotFoundError, PreconditionError
 
-__all__ = ["locked_bank", "locked_registration", "require_locked_reading"]
+__all__ = [
+    "locked_bank",
+    "locked_nonce",
+    "locked_registration",
+    "registration_in",
+    "require_bank",
+    "require_locked_reading",
+]
 
 
 def locked_registration(directory: AuditDirectory) -> Registration:
@@ -40,10 +44,7 @@ def locked_registration(directory: AuditDirectory) -> Registration:
     if hashlib.sha256(content).hexdigest() != entry.digest:
         raise IntegrityError(f"registration '{path}' was changed after it was signed; restore it from a copy")
     # 3. The ledger's key signed it.
-    opened = open_envelope(
-        content, AuditStatement.REGISTRATION, public_key=ledger.public_key(), source=f"registration '{path}'"
-    )
-    registration = _read(opened.facts, path)
+    registration = registration_in(content, public_key=ledger.public_key(), source=f"registration '{path}'")
     # 4. It is about the draw that lies beside it.
     if registration.draw != draw:
         raise IntegrityError(f"registration '{path}' is about another draw than '{directory.draw}'; restore both")
@@ -56,7 +57,7 @@ def require_locked_reading(directory: AuditDirectory, registration: Registration
     Raises:
         IntegrityError: If a decision from before the lock was changed or dropped.
     """
-    if not ReviewLog(directory).begins_with(registration.review_digest):
+    if not ReviewLog(directory).begins_with(registration.review_commitment, locked_nonce(directory)):
         raise IntegrityError(
             f"review log '{directory.review_log}': decisions from before the lock were changed; restore it from a copy"
         )
@@ -74,20 +75,38 @@ def locked_bank(directory: AuditDirectory, registration: Registration, role: Ban
         raise NotFoundError(f"audit '{registration.name}' was locked without a control bank")
     path = directory.bank(role)
     bank = read_bank(path)
-    if bank.digest != facts.digest:
+    require_bank(bank, facts, source=f"bank '{path}'")
+    if bank.gold_commitment(locked_nonce(directory)) != facts.gold_commitment:
         raise IntegrityError(
-            f"bank '{path}' was changed after the lock (digest {bank.digest[:12]}, locked {facts.digest[:12]}); "
-            "restore it from a copy"
+            f"bank '{path}': a gold answer was changed after the lock (gold-changed), or '{directory.nonce}' was; "
+            "restore both from a copy"
         )
     return bank
 
 
-def _read(facts: Mapping[str, Any], path: Path) -> Registration:
-    try:
-        return Registration.from_json(facts)
-    except (InvalidRequestError, KeyError, TypeError) as error:
-        version = facts.get("leakscale_version", "unknown")
-        raise InvalidRequestError(
-            f"registration '{path}' was locked by leakscale {version}, and this version cannot read it ({error}); "
-            "install that one"
-        ) from error
+def locked_nonce(directory: AuditDirectory) -> bytes:
+    """Return the nonce of the lock's commitments.
+
+    Raises:
+        IntegrityError: If it is gone or of another length; whether it is the right one, the commitments tell.
+    """
+    content = directory.nonce.read_bytes() if directory.nonce.is_file() else b""
+    if len(content) != NONCE_BYTES:
+        raise IntegrityError(
+            f"nonce '{directory.nonce}' has {len(content)} bytes, and the lock wrote {NONCE_BYTES}; golds and reading "
+            "cannot be held against the registration without it, restore it from a copy"
+        )
+    return content
+
+
+def require_bank(bank: FormBank, facts: BankFacts, *, source: str) -> None:
+    """Refuse a bank whose forms, golds apart, are not the locked ones.
+
+    Raises:
+        IntegrityError: If one was changed, added, dropped or moved.
+    """
+    if bank.digest != facts.digest:
+        raise IntegrityError(
+            f"{source} was changed after the lock (digest {bank.digest[:12]}, locked {facts.digest[:12]}); "
+            "restore it from a copy"
+        )

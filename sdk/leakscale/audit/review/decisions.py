@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
@@ -23,7 +24,8 @@ from leakscale.whole_files import write_whole
 
 __all__ = ["Decision", "ReviewLog", "Verdict", "read_sheet", "require_reading"]
 
-_SHEET_COLUMNS = ("form", "verdict", "note")
+_COMMITMENT: Final = b"leakscale-review-v1/"
+_SHEET_COLUMNS: Final = ("form", "verdict", "note")
 
 
 class Verdict(StrEnum):
@@ -55,22 +57,21 @@ class ReviewLog:
     def __init__(self, directory: AuditDirectory) -> None:
         self._path = directory.review_log
 
-    @property
-    def digest(self) -> str:
-        """Hex SHA-256 of the log, of nothing where there is none."""
-        return hashlib.sha256(self._path.read_bytes() if self._path.exists() else b"").hexdigest()
+    def commitment(self, nonce: bytes) -> str:
+        """Return hex SHA-256 over a nonce and the log, which may be empty.
 
-    def begins_with(self, digest: str) -> bool:
-        """Tell whether the log, or its first lines, have this digest."""
-        found = hashlib.sha256()
-        lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
-        if found.hexdigest() == digest:
-            return True
-        for line in lines:
-            found.update(line)
-            if found.hexdigest() == digest:
+        A decision names its form by a digest over the gold, so a digest of the log alone would confirm a guess.
+        """
+        return hashlib.sha256(_COMMITMENT + nonce + b"".join(self._lines())).hexdigest()
+
+    def begins_with(self, commitment: str, nonce: bytes) -> bool:
+        """Tell whether the log, or its first lines, are what was committed to under this nonce."""
+        found = hashlib.sha256(_COMMITMENT + nonce)
+        for line in self._lines():
+            if found.hexdigest() == commitment:
                 return True
-        return False
+            found.update(line)
+        return found.hexdigest() == commitment
 
     def decisions(self) -> list[Decision]:
         """Read all decisions, oldest first.
@@ -130,6 +131,9 @@ class ReviewLog:
         lines = "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in decisions)
         write_whole(self._path, before + lines.encode())
         return decisions
+
+    def _lines(self) -> list[bytes]:
+        return self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
 
 
 def require_reading(items: Sequence[ReviewItem], standing: Mapping[str, Decision], *, scope: str) -> int:
