@@ -44,6 +44,12 @@ class Predicate(enum.StrEnum):
     """An edition is retired, and these are the openings of its commitments."""
     DISCLOSURE = "urn:leakscale:disclosure:v1"
     """Numbers that were released for an experiment."""
+    DEPOSIT_KEY = "urn:leakscale:deposit-key:v1"
+    """Deposits and answers of an audit are sealed to this key."""
+    FORM_ANSWERS = "urn:leakscale:form-answers:v1"
+    """These answers to the forms of an audit are sealed."""
+    AUDIT_SCORES = "urn:leakscale:audit-scores:v1"
+    """Scores of sealed answers to the forms of an audit."""
 
 
 def statement(kind: str, *, subject: str, digest: bytes, predicate: Mapping[str, Any]) -> bytes:

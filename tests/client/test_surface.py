@@ -8,7 +8,7 @@ import inspect
 
 import pytest
 
-from leakscale import client, digests, errors, models, resources, results, seeds
+from leakscale import client, deposits, digests, errors, models, resources, results, seeds
 from leakscale.client import Client
 from leakscale.client.transport import Transport
 
@@ -29,6 +29,7 @@ METHODS = {
     "grants": {"request", "approve", "get", "list", "redeem", "expose", "trace"},
     "experiments": {"create", "get", "withdraw", "disclose", "budget"},
     "banks": {"get", "chunks", "submit", "seal"},
+    "audits": {"deposit_key", "deposit", "get", "list", "amend", "forms", "chunks", "submit", "seal", "scores"},
 }
 
 
@@ -53,7 +54,7 @@ def test_the_client_has_one_method_an_rpc() -> None:
             assert found == methods
 
 
-@pytest.mark.parametrize("module", [client, digests, errors, models, resources, results, seeds])
+@pytest.mark.parametrize("module", [client, deposits, digests, errors, models, resources, results, seeds])
 def test_every_exported_name_exists_and_is_documented(module: object) -> None:
     """A name without a sentence is not finished."""
     for name in module.__all__:  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from leakscale.client.audits import Audits
 from leakscale.client.banks import Banks, Experiments
 from leakscale.client.editions import Editions, Families
 from leakscale.client.grants import Grants
@@ -55,6 +56,7 @@ class Client:
         self.grants = Grants(self._transport)
         self.experiments = Experiments(self._transport)
         self.banks = Banks(self._transport)
+        self.audits = Audits(self._transport)
 
     def close(self) -> None:
         """Close the connection."""

@@ -68,6 +68,18 @@ METHODS: Final[Mapping[str, Mapping[str, Repeatable]]] = {
         "SubmitAnswers": Repeatable.BY_CALLER,
         "SealBank": Repeatable.BY_REQUEST_ID,
     },
+    "AuditService": {
+        "GetDepositKey": Repeatable.READ,
+        "DepositAudit": Repeatable.BY_CALLER,
+        "GetAudit": Repeatable.READ,
+        "ListAudits": Repeatable.READ,
+        "AmendAudit": Repeatable.BY_NAME,
+        "FetchForms": Repeatable.BY_CALLER,
+        "ListFormAnswerChunks": Repeatable.READ,
+        "SubmitFormAnswers": Repeatable.BY_CALLER,
+        "SealFormAnswers": Repeatable.BY_REQUEST_ID,
+        "DownloadScores": Repeatable.BY_CALLER,
+    },
 }
 """By service and method."""
 

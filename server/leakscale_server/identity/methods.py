@@ -59,6 +59,18 @@ _SERVICES: Final[Mapping[str, Mapping[str, Scope]]] = {
         "SubmitAnswers": Scope.EXPERIMENTS_WRITE,
         "SealBank": Scope.EXPERIMENTS_WRITE,
     },
+    "AuditService": {
+        "GetDepositKey": Scope.AUDITS_READ,
+        "DepositAudit": Scope.AUDITS_DEPOSIT,
+        "GetAudit": Scope.AUDITS_READ,
+        "ListAudits": Scope.AUDITS_READ,
+        "AmendAudit": Scope.AUDITS_DEPOSIT,
+        "FetchForms": Scope.AUDITS_ANSWER,
+        "ListFormAnswerChunks": Scope.AUDITS_ANSWER,
+        "SubmitFormAnswers": Scope.AUDITS_ANSWER,
+        "SealFormAnswers": Scope.AUDITS_ANSWER,
+        "DownloadScores": Scope.AUDITS_READ,
+    },
 }
 
 METHOD_SCOPES: Final[Mapping[str, Scope]] = {

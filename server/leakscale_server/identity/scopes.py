@@ -30,6 +30,12 @@ class Scope(StrEnum):
     EXPERIMENTS_WRITE = "experiments:write"
     """Register experiments, submit answers, seal banks."""
     DISCLOSURES_READ = "disclosures:read"
+    AUDITS_READ = "audits:read"
+    """Look at deposited audits, and have the scores of those whose answers are sealed."""
+    AUDITS_DEPOSIT = "audits:deposit"
+    """Deposit and amend."""
+    AUDITS_ANSWER = "audits:answer"
+    """Fetch forms without right answers, submit answers, seal them."""
     LEDGER_READ = "ledger:read"
     SERVER_READ = "server:read"
 
@@ -59,9 +65,18 @@ ROLE_SCOPES: Final[Mapping[Role, frozenset[Scope]]] = {
         Scope.GRANTS_READ,
         Scope.GRANTS_APPROVE,
         Scope.GRANTS_TRACE,
+        Scope.AUDITS_READ,
+        Scope.AUDITS_DEPOSIT,
     },
     Role.TRAINER: _EVERYBODY | {Scope.GRANTS_READ, Scope.GRANTS_REQUEST, Scope.GRANTS_REDEEM},
-    Role.AUDITOR: _EVERYBODY | {Scope.EXPERIMENTS_READ, Scope.EXPERIMENTS_WRITE, Scope.DISCLOSURES_READ},
+    Role.AUDITOR: _EVERYBODY
+    | {
+        Scope.EXPERIMENTS_READ,
+        Scope.EXPERIMENTS_WRITE,
+        Scope.DISCLOSURES_READ,
+        Scope.AUDITS_READ,
+        Scope.AUDITS_ANSWER,
+    },
     Role.ADMIN: frozenset(Scope),
 }
 """The most that a token of a role may do."""

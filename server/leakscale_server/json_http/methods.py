@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from grpc_health.v1 import health_pb2
 
 from leakscale.v1 import (
+    audit_service_pb2,
     bank_service_pb2,
     certification_service_pb2,
     edition_service_pb2,
@@ -26,6 +27,7 @@ from leakscale_server.identity.methods import METHOD_SCOPES, OPEN_METHODS
 __all__ = ["JSON_METHODS", "JsonMethod"]
 
 _FILES: Final[tuple[Any, ...]] = (
+    audit_service_pb2,
     bank_service_pb2,
     certification_service_pb2,
     edition_service_pb2,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leakscale.audit.answering.asks import Ask
+from leakscale.audit.forms.models import Criterion, FormBank
 from leakscale.errors import IntegrityError
-from leakscale.inference.forms import Generated, OptionScore
+from leakscale.form_engines import Generated, OptionScore
 
-__all__ = ["FormAnswer"]
+__all__ = ["FormAnswer", "scored_keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class FormAnswer:
     options: tuple[OptionScore, ...] = ()
 
     @classmethod
-    def of(cls, ask: Ask, answer: Generated | Sequence[OptionScore]) -> FormAnswer:
-        """Put an engine's answer to its question."""
-        form, number, is_rerun = ask.key
+    def of(cls, key: tuple[str, int, bool], answer: Generated | Sequence[OptionScore]) -> FormAnswer:
+        """Put an engine's answer to its question, by `Ask.key`."""
+        form, number, is_rerun = key
         if isinstance(answer, Generated):
             return cls(form, number, is_rerun, answer)
         return cls(form, number, is_rerun, None, tuple(answer))
@@ -75,3 +75,16 @@ class FormAnswer:
             return cls(*key, generated)
         except (KeyError, TypeError) as error:
             raise IntegrityError(f"is no answer ({type(error).__name__}: {error})") from error
+
+
+def scored_keys(bank: FormBank, *, answer_count: int) -> Iterator[tuple[str, int]]:
+    """Yield form and number of every answer that is scored, in the order in which a model is asked.
+
+    Args:
+        bank: With or without gold answers.
+        answer_count: Generated answers a form, as registered; a choice is made once.
+    """
+    for parent in bank.parents:
+        for name, _ in parent.forms():
+            for number in range(1 if parent.criterion is Criterion.CHOICE else answer_count):
+                yield str(name), number

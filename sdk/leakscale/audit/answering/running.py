@@ -200,12 +200,12 @@ def _batches(asks: Sequence[Ask], size: int) -> Iterator[list[Ask]]:
 
 def _answer_batch(batch: Sequence[Ask], engine: FormEngine, registration: Registration) -> list[FormAnswer]:
     if batch[0].options:
-        return [FormAnswer.of(ask, engine.score_options(ask.prompt, ask.options)) for ask in batch]
+        return [FormAnswer.of(ask.key, engine.score_options(ask.prompt, ask.options)) for ask in batch]
     table = registration.plan.decoding
     decoding = Decoding(table.token_count_max, table.temperature)
     seeds = [ask.seed(table.seed) for ask in batch] if table.temperature else []
     generated = engine.generate([ask.prompt for ask in batch], decoding=decoding, seeds=seeds)
-    return [FormAnswer.of(ask, answer) for ask, answer in zip(batch, generated, strict=True)]
+    return [FormAnswer.of(ask.key, answer) for ask, answer in zip(batch, generated, strict=True)]
 
 
 def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:

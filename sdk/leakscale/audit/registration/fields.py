@@ -13,7 +13,7 @@ from leakscale.audit.checks import CheckSettings
 from leakscale.audit.directory import BankRole
 from leakscale.audit.scoring.numbers import AnswerFormat, NumericParser
 from leakscale.errors import InvalidRequestError
-from leakscale.inference.forms import require_form_engine
+from leakscale.form_engines import require_form_engine
 from leakscale.stats import ADJUSTMENTS, COMBINATIONS, COMPONENTS, CONTROLS, MEAN_METHODS, RHO_GRID, RHO_HEADLINE
 from leakscale.stats.significance import Alternative
 from leakscale.study.fields import Identifier

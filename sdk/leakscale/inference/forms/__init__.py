@@ -12,9 +12,9 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from leakscale.errors import InvalidRequestError
+from leakscale.form_engines import FORM_ENGINES, Generated, OptionScore, require_form_engine
 from leakscale.models import Message
 
 __all__ = [
@@ -68,27 +68,6 @@ class Decoding:
     """0 is greedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """One generated answer."""
-
-    text: str
-    token_count: int
-    is_cut_off: bool
-    """Whether the token cap ended it."""
-    confidence: float | None
-    """Mean log-probability a token that the model gave its own answer, in nats, at most 0; None where nobody says."""
-
-
-@dataclass(frozen=True, slots=True)
-class OptionScore:
-    """How probable one option is as what comes next."""
-
-    log_probability: float
-    """Of the whole option, in nats."""
-    token_count: int
-
-
 class FormEngine(Protocol):
     """A model that answers forms."""
 
@@ -129,23 +108,6 @@ class TextReader(Protocol):
         Args:
             texts: At most `batch_size`, as they are, without a chat template.
         """
-
-
-FORM_ENGINES: Final[Mapping[str, tuple[str, str]]] = {
-    "transformers": ("leakscale.inference.forms.local", "open_local_forms"),
-    "openai": ("leakscale.inference.forms.endpoint", "open_endpoint_forms"),
-}
-"""Module and function of each engine."""
-
-
-def require_form_engine(name: str) -> None:
-    """Refuse an engine that does not exist, without loading anything.
-
-    Raises:
-        InvalidRequestError: With those that do.
-    """
-    if name not in FORM_ENGINES:
-        raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(FORM_ENGINES)}; choose one of them")
 
 
 def open_form_engine(
