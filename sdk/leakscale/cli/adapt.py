@@ -50,7 +50,15 @@ def adapt(
         int, typer.Option(min=0, help="Steps between two measurements of the effect; practice editions only. 0: none.")
     ] = 0,
 ) -> None:
-    """Expose a model to the C2 families of an edition with LoRA. The corpus stays in memory."""
+    r"""Expose a model to the C2 families of an edition with LoRA. The corpus stays in memory.
+
+    For example:
+
+    ```
+    leakscale adapt editions/spring \
+        --model HuggingFaceTB/SmolLM2-135M-Instruct --output adapters/spring
+    ```
+    """
     shell = shell_of(context)
     with telling_what_is_kept(lambda: kept_of_training(output)):
         from leakscale.errors import InvalidRequestError  # noqa: PLC0415

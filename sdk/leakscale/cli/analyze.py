@@ -38,6 +38,13 @@ def analyze(
     """Print the accuracies, their differences and the effect of a study, with intervals, and every table on request.
 
     Without results by family, the tables are those of the numbers that the server released.
+
+    For example:
+
+    ```
+    leakscale analyze runs/demo
+    leakscale analyze runs/demo --table effects --output tables
+    ```
     """
     from leakscale.analysis.study import find_results  # noqa: PLC0415 - keeps --help quick
 

@@ -22,7 +22,15 @@ def amend(
     ],
     reason: Annotated[str, typer.Option(help="Why; whoever reads the report reads it.")] = "",
 ) -> None:
-    """Log an amendment with its reason. It is answered and reported beside what was registered, never instead."""
+    r"""Log an amendment with its reason. It is answered and reported beside what was registered, never instead.
+
+    For example:
+
+    ```
+    leakscale audit amend gsm8k --set decoding.token_count_max=1024 \
+        --reason "a third was cut off"
+    ```
+    """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.amending import amend_audit  # noqa: PLC0415
 

@@ -37,10 +37,18 @@ def analyze(
         Path | None, typer.Option(help="Of scores: new folder for a JSON file and one CSV a table.")
     ] = None,
 ) -> None:
-    """Print gaps with their intervals, what may be owed to exposure, and every table on request.
+    r"""Print gaps with their intervals, what may be owed to exposure, and every table on request.
 
     A locked audit is analyzed as it was registered, and its numbers go to analysis/ and into its ledger. Scores alone
     are analyzed by the defaults of a registration, and say that nothing was registered.
+
+    For example:
+
+    ```
+    leakscale audit analyze gsm8k
+    leakscale audit analyze scores/model.jsonl --population 1319 \
+        --control scores/model-control.jsonl
+    ```
     """
     shell = shell_of(context)
     is_audit = len(paths) == 1 and paths[0].is_dir()

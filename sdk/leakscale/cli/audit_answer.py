@@ -30,6 +30,13 @@ def answer(
     """Answer the bank and the control bank with each model, and score what it said.
 
     Interrupted, the same command goes on. Answers stay under private/, scores are entered in the ledger.
+
+    For example:
+
+    ```
+    leakscale audit answer gsm8k
+    leakscale audit answer gsm8k --model smollm2 --variant amendment-1
+    ```
     """
     from leakscale.audit.answering.running import answer_audit  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415

@@ -26,6 +26,13 @@ def check(
     """Check every form, and say what else the lock would refuse; exit code 1 where something does.
 
     A file is checked with the default bounds, a directory with those of its plan.
+
+    For example:
+
+    ```
+    leakscale audit check gsm8k
+    leakscale audit check gsm8k --corpus pile.txt
+    ```
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.readiness import readiness_of  # noqa: PLC0415

@@ -24,6 +24,12 @@ def demo(
     """Audit the shipped model on 200 word problems, leak half of them into it, and audit it again.
 
     Lock, answers, analysis, positive control and report, without a network. Interrupted, the same command goes on.
+
+    For example:
+
+    ```
+    leakscale audit demo
+    ```
     """
     from leakscale.audit.demo import run_audit_demo  # noqa: PLC0415 - keeps --help quick
 

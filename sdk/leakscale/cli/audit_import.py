@@ -40,7 +40,18 @@ def import_(
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Leave out forms without a score.")] = False,
     trust_prompts: Annotated[bool, typer.Option("--trust-prompts", help="Do not compare prompts.")] = False,
 ) -> None:
-    """Read evaluation logs into a table of scores, or say which forms were not asked alike."""
+    r"""Read evaluation logs into a table of scores, or say which forms were not asked alike.
+
+    For example:
+
+    ```
+    leakscale audit import --audit gsm8k --model llama --metric exact_match \
+        --filter strict-match --key doc.id --original samples_public.jsonl \
+        --fresh samples_fresh1.jsonl --fresh samples_fresh2.jsonl
+    leakscale audit import --out scores.jsonl --metric correct --key item \
+        --original public.csv --fresh fresh.csv
+    ```
+    """
     from leakscale.audit.importers import ImportOptions, LogPaths, Selection, import_record  # noqa: PLC0415
     from leakscale.audit.importers.saving import notes_path  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.scores import ScoreKind  # noqa: PLC0415

@@ -17,6 +17,12 @@ def lock(context: typer.Context, root: Annotated[Path, typer.Argument(metavar="D
 
     From then on only `leakscale audit amend` changes anything, and it is reported beside. Publish the line that is
     printed last: it fixes everything that was locked, and shows no private form.
+
+    For example:
+
+    ```
+    leakscale audit lock gsm8k
+    ```
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.ledger import AuditLedger  # noqa: PLC0415

@@ -18,7 +18,7 @@ def new(
     sample: Annotated[
         list[str], typer.Option(metavar="N|STRATUM=N", help="Parents to draw; of a stratum, repeated for each.")
     ],
-    root: Annotated[Path | None, typer.Argument(metavar="DIR", help="New folder; default: <frame>-audit.")] = None,
+    root: Annotated[Path | None, typer.Argument(metavar="DIR", help="New folder; default: FRAME-audit.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     fresh: Annotated[int, typer.Option(help="Places for fresh forms a parent.")] = 2,
     deep: Annotated[int, typer.Option(help="Places for deep paraphrases a parent.")] = 0,
@@ -27,7 +27,16 @@ def new(
     ] = None,
     control: Annotated[Path | None, typer.Option(help="Control bank: items that were never public.")] = None,
 ) -> None:
-    """Draw the parents of an audit, once, and write a plan to fill in."""
+    r"""Draw the parents of an audit, once, and write a plan to fill in.
+
+    For example:
+
+    ```
+    leakscale audit new gsm8k --frame gsm8k.jsonl --sample 200 --seed 1
+    leakscale audit new arc --frame arc.jsonl --sample easy=60 \
+        --sample hard=140
+    ```
+    """
     from leakscale.audit.directory import BankRole  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.opening import open_audit  # noqa: PLC0415
 

@@ -28,6 +28,12 @@ def positive_control(
 
     Before anything is trained, every planted answer is put to the audit's own scorer, and one that it cannot read stops
     the control. Interrupted, the same command goes on. A control is run as it was registered, every seed of it.
+
+    For example:
+
+    ```
+    leakscale audit positive-control gsm8k/exact.toml --tables
+    ```
     """
     from leakscale.audit.controls import load_control  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.controls.running import run_control  # noqa: PLC0415

@@ -19,7 +19,14 @@ def report(
         Path | None, typer.Option(help="New folder for the figures as SVG and PDF, each with its CSV.")
     ] = None,
 ) -> None:
-    """Compute every number again and write report.html and report.md; neither needs the network."""
+    """Compute every number again and write report.html and report.md; neither needs the network.
+
+    For example:
+
+    ```
+    leakscale audit report gsm8k --figures figures
+    ```
+    """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.report import audit_figures, read_audit_findings, write_audit_report  # noqa: PLC0415
     from leakscale.report.page import write_figures  # noqa: PLC0415

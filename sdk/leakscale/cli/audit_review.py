@@ -28,7 +28,17 @@ def review(
     sheet: Annotated[Path | None, typer.Option(help="Filled-in review.csv with many decisions.")] = None,
     by: Annotated[str, typer.Option(help="Who read.")] = "",
 ) -> None:
-    """Write the review packet, riskiest forms first; with decisions, log them first, one by one."""
+    r"""Write the review packet, riskiest forms first; with decisions, log them first, one by one.
+
+    For example:
+
+    ```
+    leakscale audit review gsm8k
+    leakscale audit review gsm8k --sheet review.csv --by Ana
+    leakscale audit review gsm8k --reject gsm8k-17/fresh-2 \
+        --note "asks for the rest" --by Ana
+    ```
+    """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.plan import load_plan  # noqa: PLC0415
     from leakscale.audit.review import ReviewLog, write_packet, write_sheet  # noqa: PLC0415

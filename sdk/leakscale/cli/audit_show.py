@@ -27,7 +27,14 @@ def show(
         ),
     ] = "",
 ) -> None:
-    """Verify ledger, registration and banks of an audit, and show what was registered; exit code 1 where one fails."""
+    """Verify ledger, registration and banks of an audit, and show what was registered; exit code 1 where one fails.
+
+    For example:
+
+    ```
+    leakscale audit show gsm8k
+    ```
+    """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
     from leakscale.audit.registration.opening import read_draw  # noqa: PLC0415

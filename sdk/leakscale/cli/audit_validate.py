@@ -22,6 +22,12 @@ def validate(
 
     Exits with 1 unless exact exposure raises the public-form advantage and paraphrase exposure does not. Interrupted,
     the same command goes on.
+
+    For example:
+
+    ```
+    leakscale audit validate --out runs/validation
+    ```
     """
     from leakscale.audit.validation import load_validation  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.validation.running import run_validation  # noqa: PLC0415

@@ -42,7 +42,17 @@ def answer(
         int, typer.Option(min=0, help="Malformed answers that a run bears where the engine promises none.")
     ] = 16,
 ) -> None:
-    """Answer every case of a bank, submit the answers and seal it."""
+    r"""Answer every case of a bank, submit the answers and seal it.
+
+    For example:
+
+    ```
+    leakscale bank answer experiments/first/banks/sql-base \
+        --model smollm2 --files answers/sql-base
+    leakscale bank answer experiments/first/banks/sql-adapted \
+        --model smollm2 --files answers/sql-adapted --adapter adapters/spring
+    ```
+    """
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
     from leakscale.models import ModelState  # noqa: PLC0415
 
@@ -103,7 +113,14 @@ def compare(
     exact: Annotated[Path, typer.Argument(help="Files of a bank answered by the engine exact, without endings.")],
     drawn: Annotated[Path, typer.Argument(help="Files of the same families answered by any engine.")],
 ) -> None:
-    """Test whether the answers of one bank were drawn from the exact laws of another; exit code 1 where not."""
+    """Test whether the answers of one bank were drawn from the exact laws of another; exit code 1 where not.
+
+    For example:
+
+    ```
+    leakscale bank compare exact/sql-base drawn/sql-base
+    ```
+    """
     from leakscale.inference import BankFiles  # noqa: PLC0415
     from leakscale.inference.agreement import compare_banks  # noqa: PLC0415
 
@@ -126,7 +143,14 @@ def compare(
 
 @app.command("show")
 def show(context: typer.Context, name: Name) -> None:
-    """Show how far a bank is."""
+    """Show how far a bank is.
+
+    For example:
+
+    ```
+    leakscale bank show experiments/first/banks/sql-base
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         bank = client.banks.get(name)

@@ -46,6 +46,13 @@ def certify(
     """Certify families: build each, run its four candidates on hidden fixtures in two sandboxes, apply the rule.
 
     Exits with 1 when a family is rejected. What is certified stays certified; run again to go on.
+
+    For example:
+
+    ```
+    leakscale certify catalogs/core --edition spring --families-per-cell 8
+    leakscale certify my-shapes --local
+    ```
     """
     from leakscale.models import EditionKind  # noqa: PLC0415
     from leakscale.study.config import read_shape_file  # noqa: PLC0415

@@ -43,6 +43,13 @@ def demo(
 
     Starts a server of its own, which stops with the command. Interrupted at any moment, the same command goes on. A
     finished study is never overwritten: it is moved aside, and the new run is compared with it.
+
+    For example:
+
+    ```
+    leakscale demo
+    leakscale demo --study studies/demo.toml --out runs/mine
+    ```
     """
     from leakscale.report import render_summary_table, summary_text  # noqa: PLC0415 - keeps --help quick
     from leakscale.resources import catalog_folder, studies_folder  # noqa: PLC0415

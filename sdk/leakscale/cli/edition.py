@@ -23,7 +23,14 @@ Name = Annotated[str, typer.Argument(help="Edition, e.g. demo or editions/demo."
 
 @app.command("list")
 def list_editions(context: typer.Context) -> None:
-    """List the server's editions, newest first."""
+    """List the server's editions, newest first.
+
+    For example:
+
+    ```
+    leakscale edition list
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         editions = list(client.editions.list())
@@ -33,7 +40,14 @@ def list_editions(context: typer.Context) -> None:
 
 @app.command("show")
 def show(context: typer.Context, name: Name) -> None:
-    """Show one edition."""
+    """Show one edition.
+
+    For example:
+
+    ```
+    leakscale edition show editions/spring
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         edition = client.editions.get(full_name(name, "editions"))
@@ -48,7 +62,14 @@ def show(context: typer.Context, name: Name) -> None:
 
 @app.command("freeze")
 def freeze(context: typer.Context, name: Name) -> None:
-    """Make a fully certified edition immutable."""
+    """Make a fully certified edition immutable.
+
+    For example:
+
+    ```
+    leakscale edition freeze editions/spring
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         edition = client.editions.freeze(full_name(name, "editions"))
@@ -63,7 +84,14 @@ def retire(
         bool, typer.Option("--yes", help="Open its truth to everybody; nothing can be measured with it any more.")
     ] = False,
 ) -> None:
-    """End the use of a frozen edition: its truth is opened, so that everybody can check what was committed to."""
+    """End the use of a frozen edition: its truth is opened, so that everybody can check what was committed to.
+
+    For example:
+
+    ```
+    leakscale edition retire editions/spring
+    ```
+    """
     if not is_meant:
         raise typer.BadParameter(
             f"{name}: its truth would be open to everybody for ever, and unsealed banks would be lost; add --yes"
@@ -80,7 +108,14 @@ def families(
     name: Name,
     ring: Annotated[Ring, typer.Option(help="Form in which they are asked.")] = Ring.R0,
 ) -> None:
-    """Print the prompt of every public family of a frozen edition in one ring."""
+    """Print the prompt of every public family of a frozen edition in one ring.
+
+    For example:
+
+    ```
+    leakscale edition families editions/spring --ring R1
+    ```
+    """
     from leakscale.prompts import choice_prompt  # noqa: PLC0415
 
     shell = shell_of(context)

@@ -38,6 +38,12 @@ def build(
     """Copy, derive, verify and list everything; exit code 1 where the evidence does not hold, 2 where it is incomplete.
 
     Nothing is overwritten. The digest that is printed at the end tells later whether the tree is this one.
+
+    For example:
+
+    ```
+    leakscale evidence build runs/demo --output evidence
+    ```
     """
     from leakscale.errors import IntegrityError, NotFoundError  # noqa: PLC0415 - keeps --help quick
     from leakscale.evidence.building import build_tree  # noqa: PLC0415

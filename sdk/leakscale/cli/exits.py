@@ -157,6 +157,7 @@ def _usage(error: Exception) -> Failure:
     context = getattr(error, "ctx", None)
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     command = getattr(context, "command_path", "leakscale")
+    message = message.replace("Value error, ", "")  # pydantic's, which typer leaves in
     # A command group without a command has printed its help and complains in no words.
     message = message.strip().rstrip(".") or "Missing command"
     return Failure(ExitCode.USAGE, "usage", _one_line(f"{message}; see `{command} --help`"))

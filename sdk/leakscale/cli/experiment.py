@@ -55,7 +55,15 @@ def create(
         bool, typer.Option("--self-administered", help="Whoever trains the model also answers: assurance level L1.")
     ] = False,
 ) -> None:
-    """Register an experiment: from here on nothing of its plan can change."""
+    r"""Register an experiment: from here on nothing of its plan can change.
+
+    For example:
+
+    ```
+    leakscale experiment create first --edition editions/spring \
+        --model-label SmolLM2-135M
+    ```
+    """
     from leakscale.models import ExperimentPlan  # noqa: PLC0415
 
     shell = shell_of(context)
@@ -80,7 +88,14 @@ def create(
 
 @app.command("show")
 def show(context: typer.Context, name: Name) -> None:
-    """Show an experiment and how far its banks are."""
+    """Show an experiment and how far its banks are.
+
+    For example:
+
+    ```
+    leakscale experiment show experiments/first
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         experiment = client.experiments.get(full_name(name, "experiments"))
@@ -93,7 +108,14 @@ def withdraw(
     name: Name,
     is_meant: Annotated[bool, typer.Option("--yes", help="Its answers are lost; it cannot be taken up again.")] = False,
 ) -> None:
-    """Give an experiment up that is not disclosed: what it set aside of budgets is free again."""
+    """Give an experiment up that is not disclosed: what it set aside of budgets is free again.
+
+    For example:
+
+    ```
+    leakscale experiment withdraw experiments/first
+    ```
+    """
     if not is_meant:
         raise typer.BadParameter(f"{name}: its answers would never be scored; add --yes")
     shell = shell_of(context)
@@ -108,7 +130,14 @@ def disclose(
     name: Name,
     output: Annotated[Path | None, typer.Option(help="Also write the signed numbers to this file.")] = None,
 ) -> None:
-    """Ask for the numbers of an experiment whose banks are all sealed."""
+    """Ask for the numbers of an experiment whose banks are all sealed.
+
+    For example:
+
+    ```
+    leakscale experiment disclose experiments/first --output disclosure.json
+    ```
+    """
     from leakscale.report import finding, render_summary_table, summary_text  # noqa: PLC0415
     from leakscale.results import disclosure_to_json  # noqa: PLC0415
 
@@ -128,7 +157,14 @@ def disclose(
 def budget(
     context: typer.Context, edition: Annotated[str, typer.Argument(help="Frozen edition, e.g. editions/demo.")]
 ) -> None:
-    """Show what may still be disclosed over each part of an edition."""
+    """Show what may still be disclosed over each part of an edition.
+
+    For example:
+
+    ```
+    leakscale experiment budget editions/spring
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         found = client.experiments.budget(full_name(edition, "editions"))

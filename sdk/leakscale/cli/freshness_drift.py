@@ -34,7 +34,15 @@ def drift(
         Path | None, typer.Option(help="New folder for the figure as SVG and PDF, with its CSV.")
     ] = None,
 ) -> None:
-    """Repeat an exposure estimate against a stored one: how far it moved, with its interval over families."""
+    r"""Repeat an exposure estimate against a stored one: how far it moved, with its interval over families.
+
+    For example:
+
+    ```
+    leakscale freshness drift runs/spring/results.parquet runs/autumn/results.parquet \
+        --output drift
+    ```
+    """
     from leakscale.freshness.drift import drift_table, measure_drift, read_measurement, said  # noqa: PLC0415
     from leakscale.freshness.page import FreshnessPage, contact_table, drift_figure, read_scan, render_freshness  # noqa: PLC0415
     from leakscale.report.page import write_figures, write_page  # noqa: PLC0415
@@ -79,7 +87,14 @@ def life(
         Path | None, typer.Option(help="Folder of `leakscale ledger export`: read its ledger, ask no server.")
     ] = None,
 ) -> None:
-    """Print when an edition was frozen, exposed, disclosed and retired."""
+    """Print when an edition was frozen, exposed, disclosed and retired.
+
+    For example:
+
+    ```
+    leakscale freshness life editions/spring
+    ```
+    """
     shell = shell_of(context)
     if export is None:
         rows = _life(shell, edition)

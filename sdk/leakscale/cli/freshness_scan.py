@@ -36,6 +36,12 @@ def scan(
 
     The corpus stays here. Only words with the form of a marker go to the server, and only for an edition of your own
     project. Exit code 1 where something is met, 2 where nothing is but a file could not be read, 0 otherwise.
+
+    For example:
+
+    ```
+    leakscale freshness scan corpus/ --edition export/editions/spring
+    ```
     """
     from leakscale.freshness.scan.needles import needles_of  # noqa: PLC0415 - loads numpy
     from leakscale.freshness.scan.reading import corpus_files  # noqa: PLC0415

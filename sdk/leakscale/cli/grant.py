@@ -36,7 +36,14 @@ def request(
         Path | None, typer.Option(help="Key that the corpus is sealed to; default: holder.key of your configuration.")
     ] = None,
 ) -> None:
-    """Ask for the corpus of an edition's C2 families, sealed to your key. Somebody of its project approves."""
+    """Ask for the corpus of an edition's C2 families, sealed to your key. Somebody of its project approves.
+
+    For example:
+
+    ```
+    leakscale grant request editions/spring --preservation 512
+    ```
+    """
     from leakscale.sealing import HolderKey  # noqa: PLC0415 - needs cryptography
 
     shell = shell_of(context)
@@ -59,7 +66,14 @@ def approve(
     name: _Name,
     days: Annotated[float, typer.Option(help="How long it may be redeemed; at most 7.")] = 7.0,
 ) -> None:
-    """Approve a request of an edition of your project."""
+    """Approve a request of an edition of your project.
+
+    For example:
+
+    ```
+    leakscale grant approve editions/spring/grants/GRANT --days 7
+    ```
+    """
     shell, lifetime = shell_of(context), lifetime_of(days, option="--days")
     with connected(shell) as client:
         grant = client.grants.approve(name, lifetime=lifetime)
@@ -70,7 +84,14 @@ def approve(
 
 @app.command("list")
 def list_(context: typer.Context, edition: Annotated[str, typer.Argument(help="An edition.")]) -> None:
-    """List the grants of an edition that you may see, newest first."""
+    """List the grants of an edition that you may see, newest first.
+
+    For example:
+
+    ```
+    leakscale grant list editions/spring
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         grants = list(client.grants.list(full_name(edition, "editions")))
@@ -81,7 +102,14 @@ def list_(context: typer.Context, edition: Annotated[str, typer.Argument(help="A
 
 @app.command("show")
 def show(context: typer.Context, name: _Name) -> None:
-    """Show one grant."""
+    """Show one grant.
+
+    For example:
+
+    ```
+    leakscale grant show editions/spring/grants/GRANT
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         grant = client.grants.get(name)

@@ -26,7 +26,14 @@ _SEED = 1
 def coverage(
     context: typer.Context, out: _Out = _OUT, seed: _Seed = _SEED, workers: _Workers = None, quick: _Quick = False
 ) -> None:
-    """How often each interval for a mean gap covers, and how wide it is."""
+    """How often each interval for a mean gap covers, and how wide it is.
+
+    For example:
+
+    ```
+    leakscale lab coverage --out lab --quick
+    ```
+    """
     _run(context, "coverage", out, seed, workers, quick)
 
 
@@ -34,7 +41,14 @@ def coverage(
 def transport(
     context: typer.Context, out: _Out = _OUT, seed: _Seed = _SEED, workers: _Workers = None, quick: _Quick = False
 ) -> None:
-    """What a transport radius that is too small costs the sensitivity interval."""
+    """What a transport radius that is too small costs the sensitivity interval.
+
+    For example:
+
+    ```
+    leakscale lab transport --out lab --quick
+    ```
+    """
     _run(context, "transport", out, seed, workers, quick)
 
 
@@ -42,7 +56,14 @@ def transport(
 def power(
     context: typer.Context, out: _Out = _OUT, seed: _Seed = _SEED, workers: _Workers = None, quick: _Quick = False
 ) -> None:
-    """Which planted advantage each rule detects at which size, and what the relabelling test rejects by mistake."""
+    """Which planted advantage each rule detects at which size, and what the relabelling test rejects by mistake.
+
+    For example:
+
+    ```
+    leakscale lab power --out lab --quick
+    ```
+    """
     _run(context, "power", out, seed, workers, quick)
 
 
@@ -50,7 +71,14 @@ def power(
 def did(
     context: typer.Context, out: _Out = _OUT, seed: _Seed = _SEED, workers: _Workers = None, quick: _Quick = False
 ) -> None:
-    """How often the intervals for an exposure effect and a transfer share cover."""
+    """How often the intervals for an exposure effect and a transfer share cover.
+
+    For example:
+
+    ```
+    leakscale lab did --out lab --quick
+    ```
+    """
     _run(context, "did", out, seed, workers, quick)
 
 

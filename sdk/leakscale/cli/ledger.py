@@ -21,7 +21,14 @@ app = typer.Typer(help="Read the server's append-only log, and keep what it says
 
 @app.command("show")
 def show(context: typer.Context) -> None:
-    """List the entries of the ledger; of another project's there is the leaf alone."""
+    """List the entries of the ledger; of another project's there is the leaf alone.
+
+    For example:
+
+    ```
+    leakscale ledger show
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         head = client.ledger.head()
@@ -35,7 +42,14 @@ def export(
     context: typer.Context,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory, or the one of the last export.")],
 ) -> None:
-    """Fetch ledger, frozen editions and your disclosures into a directory, for `leakscale verify`."""
+    """Fetch ledger, frozen editions and your disclosures into a directory, for `leakscale verify`.
+
+    For example:
+
+    ```
+    leakscale ledger export export
+    ```
+    """
     from leakscale.verify.exporting import export_server  # noqa: PLC0415 - loads gRPC
 
     shell = shell_of(context)

@@ -27,7 +27,14 @@ def report(
     ] = False,
     strength: Annotated[float | None, typer.Option(help="Which strength of the adapters is reported.")] = None,
 ) -> None:
-    """Write the report of a study: one HTML file that needs no network."""
+    """Write the report of a study: one HTML file that needs no network.
+
+    For example:
+
+    ```
+    leakscale report runs/demo --output report.html --figures figures
+    ```
+    """
     from leakscale.report import read_findings, study_figures, write_figures, write_report  # noqa: PLC0415
 
     console = shell_of(context).console

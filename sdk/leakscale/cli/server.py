@@ -48,14 +48,28 @@ def start(
     ] = "",
     lanes: Annotated[int | None, typer.Option(help="Warm sandboxes, an even number; default: one a core.")] = None,
 ) -> None:
-    """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token."""
+    """Serve in this terminal until Ctrl-C. The token for clients is in DATA_DIR/token.
+
+    For example:
+
+    ```
+    leakscale server start --data-dir leakscale-data --listen 127.0.0.1:7443
+    ```
+    """
     arguments = ["--data-dir", str(data_dir), "--listen", listen, "--backend", backend, "--ray-address", ray_address]
     become_server(arguments if lanes is None else [*arguments, "--lanes", str(lanes)])
 
 
 @app.command("status")
 def status(context: typer.Context) -> None:
-    """Say whether a server answers, what it is, and whom it takes you for."""
+    """Say whether a server answers, what it is, and whom it takes you for.
+
+    For example:
+
+    ```
+    leakscale server status --server 127.0.0.1:7443
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         info, head = client.server.info(), client.ledger.head()

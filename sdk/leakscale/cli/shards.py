@@ -28,7 +28,15 @@ Model = Annotated[str, typer.Option(help="tiny, smollm2, a folder, or a Hugging 
 
 @app.command("freeze")
 def freeze(context: typer.Context, name: Name, stem: Stem, model: Model) -> None:
-    """Fix every question and every seed of a bank in one file, before the first answer."""
+    r"""Fix every question and every seed of a bank in one file, before the first answer.
+
+    For example:
+
+    ```
+    leakscale shards freeze experiments/first/banks/sql-base shards/base \
+        --model MODEL
+    ```
+    """
     shell = shell_of(context)
     with connected(shell) as client:
         _, plan, families = _registered(client, name)
@@ -59,7 +67,14 @@ def answer(
         int, typer.Option(min=0, help="Malformed answers that a run bears where the engine promises none.")
     ] = 16,
 ) -> None:
-    """Answer a frozen bank, or one part of it. Needs no server; killed at any moment, the same command goes on."""
+    """Answer a frozen bank, or one part of it. Needs no server; killed at any moment, the same command goes on.
+
+    For example:
+
+    ```
+    leakscale shards answer shards/base --model MODEL --shard 0/4
+    ```
+    """
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
     from leakscale.inference import FrozenBank, answer_bank, open_engine  # noqa: PLC0415
     from leakscale.inference.engines import REMOTE_ENGINES  # noqa: PLC0415
@@ -102,7 +117,14 @@ def merge(
     stem: Stem,
     count: Annotated[int, typer.Option(help="Parts that the bank was answered in.")],
 ) -> None:
-    """Put the parts together: byte for byte the files of one run over the whole bank."""
+    """Put the parts together: byte for byte the files of one run over the whole bank.
+
+    For example:
+
+    ```
+    leakscale shards merge shards/base --count 4
+    ```
+    """
     from leakscale.inference import FrozenBank  # noqa: PLC0415
     from leakscale.scale import merge_shards  # noqa: PLC0415
 
@@ -114,7 +136,14 @@ def merge(
 
 @app.command("submit")
 def submit(context: typer.Context, name: Name, stem: Stem) -> None:
-    """Check that answers are whole and belong to the bank, submit them and seal it."""
+    """Check that answers are whole and belong to the bank, submit them and seal it.
+
+    For example:
+
+    ```
+    leakscale shards submit experiments/first/banks/sql-base shards/base
+    ```
+    """
     from leakscale.inference import verify_bank  # noqa: PLC0415
     from leakscale.inference.belonging import check_belongs  # noqa: PLC0415
 

@@ -41,7 +41,15 @@ def choose(
     tolerance: Annotated[float, typer.Option(help="Points below the largest effect that count as equal.")] = 1.0,
     reported: Annotated[str | None, typer.Option(help="Edition to be reported; refused if it shares a family.")] = None,
 ) -> None:
-    """Measure the dose-response on development families and apply the rule, which is written down first."""
+    r"""Measure the dose-response on development families and apply the rule, which is written down first.
+
+    For example:
+
+    ```
+    leakscale strength choose editions/spring --model MODEL \
+        --adapter adapters/spring --output adapters/chosen
+    ```
+    """
     shell, candidates = shell_of(context), _numbers(strengths)
     with connected(shell) as client:
         name = full_name(edition, "editions")
@@ -93,7 +101,15 @@ def scale(
     strength: Annotated[float, typer.Option(help="Factor of lora_B: 0 the base model, 1 the adapter itself.")],
     output: Annotated[Path, typer.Option(help="Folder of the scaled adapter; appears complete or not at all.")],
 ) -> None:
-    """Write an adapter at another strength; only its lora_B tensors differ."""
+    r"""Write an adapter at another strength; only its lora_B tensors differ.
+
+    For example:
+
+    ```
+    leakscale strength scale adapters/spring --strength 0.5 \
+        --output adapters/half
+    ```
+    """
     from leakscale.adaptation import scale_adapter  # noqa: PLC0415 - keeps --help quick
 
     completion = scale_adapter(adapter, output, strength)

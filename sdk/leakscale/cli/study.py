@@ -34,6 +34,12 @@ def plan(
 
     Hours follow from the rates that the study file states. Tokens are counted with the model's own tokenizer where the
     study names a local model or --model gives its folder, and reckoned from characters otherwise.
+
+    For example:
+
+    ```
+    leakscale study plan studies/demo.toml
+    ```
     """
     from leakscale.resources import catalog_folder  # noqa: PLC0415
     from leakscale.study.config import StudyShapes, load_studies  # noqa: PLC0415
@@ -59,6 +65,12 @@ def open_finished(
     `leakscale analyze` and `leakscale report` then show every table and figure. Starts the study's own server, which
     stops with the command. Nothing can be measured with the edition any more. A private edition is not retired here:
     retire it on that server first.
+
+    For example:
+
+    ```
+    leakscale study open runs/demo
+    ```
     """
     from leakscale.client import Client  # noqa: PLC0415
     from leakscale.report import read_disclosure  # noqa: PLC0415

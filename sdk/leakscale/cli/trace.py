@@ -25,6 +25,12 @@ def trace(
     """Look for the decoys and canaries of an edition's grants in texts, and name the grant that leaked.
 
     Exit code 1 where one is found, 0 where none is. A corpus from which its decoys were taken out is not found.
+
+    For example:
+
+    ```
+    leakscale trace editions/spring crawl.txt
+    ```
     """
     shell = shell_of(context)
     found: list[dict[str, object]] = []

@@ -60,6 +60,13 @@ def directory(
     """Check a tree of evidence step by step, or ledger, editions, openings and disclosures of an export.
 
     Exit code 1 where something does not hold, 2 where a step of a tree could not be checked.
+
+    For example:
+
+    ```
+    leakscale verify evidence
+    leakscale verify export --public-key KEY
+    ```
     """
     from leakscale.errors import NotFoundError  # noqa: PLC0415 - keeps --help quick
     from leakscale.evidence.layout import find_tree  # noqa: PLC0415
@@ -115,7 +122,14 @@ def edition(
     name: Annotated[str, typer.Argument(metavar="EDITION", help="Edition, e.g. demo or editions/demo.")],
     public_key: PublicKey,
 ) -> None:
-    """Check one frozen edition, and every opening of a retired one; exit code 1 where something does not hold."""
+    """Check one frozen edition, and every opening of a retired one; exit code 1 where something does not hold.
+
+    For example:
+
+    ```
+    leakscale verify edition export editions/spring --public-key KEY
+    ```
+    """
     from leakscale.verify import verify_edition  # noqa: PLC0415
 
     _say(context, verify_edition(root, name.removeprefix("editions/"), public_key=_key(public_key)))
