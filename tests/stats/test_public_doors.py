@@ -86,7 +86,9 @@ SEEDED: dict[str, Door] = {
     "transfer_share": lambda **settings: transfer_share(
         an_effect(), an_effect(seed=1), method="percentile", **settings
     ),
-    "pooled_effects": lambda **settings: pooled_effects({"a": (an_effect(), an_effect(seed=1))}, **settings),
+    "pooled_effects": lambda **settings: pooled_effects(
+        {"a": {"public": an_effect(), "fresh": an_effect(seed=1)}}, **settings
+    ),
     "assumption_gate": lambda **settings: assumption_gate(C0, C2, **settings),
 }
 """Every door that draws and records its seed."""

@@ -125,11 +125,14 @@ def test_CS069_study_1_audit_moves_by_half_of_the_visible_gap() -> None:
     assert -0.025 + shift == pytest.approx(0.0075)
 
 
-def four_studies() -> Mapping[str, tuple[DidResult, DidResult]]:
+def four_studies() -> Mapping[str, Mapping[str, DidResult]]:
     effects = {"Qwen": (24, 35), "SmolLM2": (10, 8), "OLMo1B": (50, 70), "StableLM": (20, 46)}
     still, still_forms = moved_by(0, ids=UNTOUCHED), moved_by(0, forms=2, ids=UNTOUCHED)
     return {
-        name: (did(still, moved_by(one, start=20, ids=PARENTS)), did(still_forms, moved_by(two, forms=2, ids=PARENTS)))
+        name: {
+            "public": did(still, moved_by(one, start=20, ids=PARENTS)),
+            "fresh": did(still_forms, moved_by(two, forms=2, ids=PARENTS)),
+        }
         for name, (one, two) in effects.items()
     }
 
@@ -138,16 +141,16 @@ def test_CS072_public_effects_of_the_four_studies() -> None:
     """From ten points to fifty."""
     result = pooled_effects(four_studies(), seed=1, n_resamples=200)
 
-    assert [one for one, _ in result.studies.values()] == pytest.approx([0.24, 0.10, 0.50, 0.20])
+    assert [each["public"] for each in result.studies.values()] == pytest.approx([0.24, 0.10, 0.50, 0.20])
 
 
 def test_CS073_fresh_effects_follow_from_the_visible_gaps() -> None:
     """Published as gaps of .065, .060, .150 and -.030; StableLM's audit points the wrong way."""
     studies = four_studies()
-    gaps = [visible_gap(*pair, method="exact").gap.estimate for pair in studies.values()]
+    gaps = [visible_gap(each["public"], each["fresh"], method="exact").gap.estimate for each in studies.values()]
 
     assert gaps == pytest.approx([0.065, 0.060, 0.150, -0.030])
-    assert [two.effect.estimate for _, two in studies.values()] == pytest.approx([0.175, 0.04, 0.35, 0.23])
+    assert [each["fresh"].effect.estimate for each in studies.values()] == pytest.approx([0.175, 0.04, 0.35, 0.23])
 
 
 def test_CS074_pooled_effects_and_their_share() -> None:
@@ -157,7 +160,7 @@ def test_CS074_pooled_effects_and_their_share() -> None:
     assert result.public.estimate == pytest.approx(0.26)
     assert result.fresh.estimate == pytest.approx(0.19875)
     assert result.share.share == pytest.approx(0.7644, abs=5e-5)
-    assert result.resamples_positive == (2000, 2000)
+    assert result.resamples_positive == {"public": 2000, "fresh": 2000}
     assert not result.is_falsified
 
 

@@ -95,7 +95,9 @@ class JointChanges:
         return changes @ factors, m
 
 
-def joint_changes(outcomes: Sequence[Outcomes], *, subject: str, is_complete: bool = False) -> JointChanges:
+def joint_changes(
+    outcomes: Sequence[Outcomes], *, subject: str, is_complete: bool = False, may_be_apart: bool = False
+) -> JointChanges:
     """Match the families of several outcomes of one condition.
 
     Outcomes with ids are matched by id and may lack families that others have. Outcomes without ids are matched row by
@@ -105,10 +107,11 @@ def joint_changes(outcomes: Sequence[Outcomes], *, subject: str, is_complete: bo
         outcomes: At least one, all of the same condition.
         subject: What they are, for the message, e.g. `C0 of 'sql'`.
         is_complete: Whether all must hold the same families.
+        may_be_apart: Whether two may have no family in common; they are then independent of one another.
 
     Raises:
         PairingError: If only some have ids, if they differ in families where that is not allowed, or if two have no
-            family in common.
+            family in common where that is not allowed.
     """
     named = [one.ids for one in outcomes if one.ids is not None]
     if named and len(named) < len(outcomes):
@@ -119,7 +122,7 @@ def joint_changes(outcomes: Sequence[Outcomes], *, subject: str, is_complete: bo
     present = np.stack([row >= 0 for row in rows], axis=1)
     if is_complete and not present.all():
         raise PairingError(f"{subject}: outcomes hold different families; every model answers the same ones")
-    if ((present.T.astype(np.int64) @ present) == 0).any():
+    if not may_be_apart and ((present.T.astype(np.int64) @ present) == 0).any():
         raise PairingError(f"{subject}: two outcomes have no family in common; they cannot be resampled jointly")
     changes = np.stack(
         [np.where(row >= 0, one.changes[row], 0) for row, one in zip(rows, outcomes, strict=True)], axis=1
