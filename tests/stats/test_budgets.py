@@ -129,7 +129,7 @@ def test_unusable_panels_are_refused() -> None:
     with pytest.raises(ParameterError):
         budget_curve(panel, budgets=[], seed=1)
     with pytest.raises(ParameterError):
-        budget_curve({"one": panel["model-0.9"]}, budgets=[50], seed=1)
+        budget_curve({}, budgets=[50], seed=1)
     with pytest.raises(ScoreError):
         budget_curve({**panel, "short": a_panel(parents=100)["model-0.9"]}, budgets=[50], seed=1)
     with pytest.raises(ScoreError):
@@ -146,3 +146,16 @@ def test_identical_models_have_no_order_to_keep() -> None:
     assert curve.points[0].order_share is None
     assert curve.points[0].to_dict()["order_share"] is None
     assert str(curve) == "the full audit orders none of the 2 models, so no budget can keep an order"
+
+
+def test_one_model_has_half_widths_and_no_order() -> None:
+    """How exact a smaller audit is does not take a second model; parents without a gap take nothing from it either."""
+    right = np.random.Generator(np.random.PCG64(2)).random((60, 3))
+    right = np.where(right < 0.7, 1.0, 0.0)
+    right[:5, 0] = np.nan
+
+    curve = budget_curve({"one": paired_gap(right[:, 0], right[:, 1:])}, budgets=[20, 55], replicates=20, seed=1)
+
+    assert [point.pair_share for point in curve.points] == [None, None]
+    assert (curve.points[0].half_width or 0) > 0
+    assert curve.points[1].half_width == 0

@@ -27,6 +27,7 @@ from leakscale.stats import (
     budget_curve,
     claim_rule,
     comparable_depth,
+    compare_detection,
     conditional_odds_ratio,
     control_bank_size_for,
     control_readings,
@@ -35,6 +36,7 @@ from leakscale.stats import (
     crossed_summary,
     detection_rate,
     difference_in_differences,
+    false_rejection_rate,
     fieller,
     find_near_copies,
     gamma_sensitivity,
@@ -253,6 +255,14 @@ AUDITS: dict[str, Door] = {
     "detection_rate": lambda **settings: detection_rate(
         GAPS, FRAME, **{"advantage": 0.1, "n": 50, "replicates": 20, "seed": 1, **settings}
     ),
+    "compare_detection": lambda **settings: compare_detection(
+        np.concatenate([CORRECT, np.ones_like(CORRECT)]),
+        FRAME,
+        **{"advantage": 0.1, "n": 50, "replicates": 20, "seed": 1, **settings},
+    ),
+    "false_rejection_rate": lambda **settings: false_rejection_rate(
+        CORRECT, **{"penalty": 0.1, "n": 50, "replicates": 20, "seed": 1, **settings}
+    ),
     "budget_curve": lambda **settings: budget_curve(
         models(), **{"budgets": (5, 10), "replicates": 20, "seed": 1, **settings}
     ),
@@ -260,6 +270,7 @@ AUDITS: dict[str, Door] = {
     "gamma_sensitivity": lambda **settings: gamma_sensitivity(CORRECT, **settings),
 }
 """Every door of audits and relabelling that takes numbers besides its data."""
+SIMULATED = ("detection_rate", "compare_detection")
 
 
 def models() -> dict[Any, Gaps]:
@@ -280,6 +291,8 @@ def models() -> dict[Any, Gaps]:
         ("minimum_detectable_effect", {"power": 0.75, "alpha": 0.125}),
         ("size_for", {"power": 0.75, "alpha": 0.125, "advantage": 0.125, "min_parents": 100, "min_nonzero": 20}),
         ("detection_rate", {"advantage": 0.125, "n": 60, "replicates": 30, "seed": 4, "min_parents": 50}),
+        ("compare_detection", {"advantage": 0.125, "n": 60, "replicates": 30, "seed": 4, "min_parents": 50}),
+        ("false_rejection_rate", {"penalty": 0.125, "n": 60, "replicates": 30, "seed": 4, "alpha": 0.125}),
         ("budget_curve", {"replicates": 30, "seed": 4, "alpha": 0.125}),
         ("conditional_odds_ratio", {"alpha": 0.125}),
         ("gamma_sensitivity", {"alpha": 0.125}),
@@ -301,12 +314,13 @@ def test_numpy_settings_of_audits_are_plain_numbers(name: str, settings: dict[st
         *((name, "alpha") for name in AUDITS),
         *((name, "rho") for name in ("sensitivity_interval", "control_readings", "claim_rule")),
         *((name, "power") for name in ("minimum_detectable_effect", "size_for")),
-        *((name, "advantage") for name in ("size_for", "approximate_power", "detection_rate")),
-        *((name, "min_parents") for name in ("size_for", "approximate_power", "detection_rate")),
-        *((name, "min_nonzero") for name in ("size_for", "approximate_power", "detection_rate")),
-        *((name, "n") for name in ("approximate_power", "detection_rate")),
-        *((name, "replicates") for name in ("detection_rate", "budget_curve")),
-        *((name, "seed") for name in ("detection_rate", "budget_curve")),
+        *((name, "advantage") for name in ("size_for", "approximate_power", *SIMULATED)),
+        *((name, "min_parents") for name in ("size_for", "approximate_power", *SIMULATED)),
+        *((name, "min_nonzero") for name in ("size_for", "approximate_power", *SIMULATED)),
+        *((name, "n") for name in ("approximate_power", "false_rejection_rate", *SIMULATED)),
+        *((name, "replicates") for name in ("false_rejection_rate", "budget_curve", *SIMULATED)),
+        *((name, "seed") for name in ("false_rejection_rate", "budget_curve", *SIMULATED)),
+        ("false_rejection_rate", "penalty"),
         ("control_bank_size_for", "half_width"),
         ("control_bank_size_for", "audit_parents"),
     ],

@@ -66,6 +66,12 @@ from leakscale.stats.planning.audit_sizes import AuditSize, approximate_power, s
 from leakscale.stats.planning.budgets import BudgetCurve, BudgetPoint, budget_curve
 from leakscale.stats.planning.detection import RULES, DetectionRate, detection_rate
 from leakscale.stats.planning.power import MinimumDetectableEffect, minimum_detectable_effect
+from leakscale.stats.planning.relabelling_rates import (
+    DetectionComparison,
+    FalseRejectionRate,
+    compare_detection,
+    false_rejection_rate,
+)
 from leakscale.stats.relabelling.odds_ratio import GammaSensitivity, conditional_odds_ratio, gamma_sensitivity
 from leakscale.stats.relabelling.placebo import PlaceboIdentity, placebo_identity
 from leakscale.stats.relabelling.randomization import randomization_test
@@ -112,6 +118,7 @@ __all__ = [
     "CrossedSummary",
     "DepthComparison",
     "DesignError",
+    "DetectionComparison",
     "DetectionRate",
     "DidResult",
     "DropComparison",
@@ -119,6 +126,7 @@ __all__ = [
     "EmptyCellError",
     "EmptySampleError",
     "EnumerationError",
+    "FalseRejectionRate",
     "FamilyProfile",
     "FinitePopulationDesign",
     "FormPair",
@@ -177,6 +185,7 @@ __all__ = [
     "claim_rule",
     "clean_eval_score",
     "comparable_depth",
+    "compare_detection",
     "compare_flagged",
     "conditional_odds_ratio",
     "control_bank_size_for",
@@ -190,6 +199,7 @@ __all__ = [
     "drop_and_recompute",
     "effect_drift",
     "exact_coverage",
+    "false_rejection_rate",
     "family_profile",
     "fieller",
     "find_near_copies",

@@ -11,8 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 from leakscale.stats import (
+    FinitePopulationDesign,
     adjust_pvalues,
+    compare_detection,
     cooccurrence_test,
+    false_rejection_rate,
     find_near_copies,
     placebo_identity,
     randomization_test,
@@ -135,6 +138,22 @@ def detection_rate(nonzero: float, *, seed: int, audits: int = 400) -> float:
     return hits / audits
 
 
+@pytest.mark.parametrize("nonzero", [0.24, 0.15, 0.08])
+def test_CS063_audits_of_a_planted_benchmark_come_close(nonzero: float) -> None:  # noqa: N802
+    """They hold ten planted parents on average and not each of them, which costs power where little else varies."""
+    found = compare_detection(an_even_bank(nonzero), FinitePopulationDesign(1_319), n=100, advantage=0.1, seed=63)
+
+    assert found.detected == 0
+    assert -0.12 < found.rejection_rate - detection_rate(nonzero, seed=63) < 0.06
+
+
+def an_even_bank(nonzero: float) -> NDArray[np.int64]:
+    """Return 1,200 parents of three forms, of which a share differs, each way equally often: a mean gap of zero."""
+    count = round(1_200 * nonzero / 6)
+    patterns = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    return np.array(patterns * count + [[1, 1, 1]] * (1_200 - 6 * count))
+
+
 def test_CS064_range_up_to_one_can_only_be_two_sided() -> None:  # noqa: N802
     """The smallest published p is .16; for its estimate no bank whatever has a one-sided p of .1."""
     banks = list(feasible_banks())
@@ -166,20 +185,24 @@ def feasible_banks() -> Iterator[NDArray[np.int64]]:
 
 
 def test_CS065_form_penalty_alone_makes_the_test_reject() -> None:  # noqa: N802
-    """No exposure at all: the level holds without a penalty and is far exceeded with one of ten points."""
-    rates = [rejection_rate(penalty, seed=65) for penalty in (0.0, 0.05, 0.10)]
+    """No exposure at all: the level holds without a penalty and is far exceeded with one of ten points.
 
-    assert rates[0] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
-    assert rates[1] == pytest.approx(0.205, abs=0.06)
-    assert rates[2] == pytest.approx(0.643, abs=0.07)
+    The paper does not say how it lost fresh answers. Independent answers, right with probability .7, give .643 at ten
+    points, and parents of differing difficulty more: its two thirds lie between.
+    """
+    rng = np.random.Generator(np.random.PCG64(65))
+    alike = rng.random((20_000, 3)) < 0.7
+    differing = rng.random((20_000, 3)) < 1 / (1 + np.exp(-(rng.normal(0, 2, (20_000, 1)) + 1.35)))
+    rates = [rejection_rate(alike, penalty) for penalty in (0.0, 0.02, 0.05, 0.08, 0.10)]
+
+    assert rates == pytest.approx([0.038, 0.080, 0.205, 0.458, 0.643], abs=0.03)
+    assert rates[0] <= 0.05
+    assert rates[-1] < 2 / 3 < rejection_rate(differing, 0.10)
 
 
-def rejection_rate(penalty: float, *, seed: int, audits: int = 500) -> float:
-    """Audit 200 parents that solve originals with probability .7 and fresh forms with `penalty` less."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    chances = np.array([0.7, 0.7 - penalty, 0.7 - penalty])
-    audited = ((rng.random((200, 3)) < chances).astype(int) for _ in range(audits))
-    return sum(randomization_test(bank).p_value <= 0.05 for bank in audited) / audits
+def rejection_rate(bank: NDArray[np.bool_], penalty: float) -> float:
+    """Audit 200 parents."""
+    return false_rejection_rate(bank.astype(int), n=200, penalty=penalty, seed=65).rate
 
 
 def test_CS070_study_1_reports_one_sided_p_values() -> None:  # noqa: N802

@@ -56,8 +56,8 @@ class AdvantageRow:
     """Parents whose forms were not all answered alike."""
     primary: str
     """Method of that interval, and why it is not Wald."""
-    p: float = field(metadata=NUMBER)
-    """Of the exact relabelling test."""
+    joint_null_p: float = field(metadata=NUMBER)
+    """Of the exact relabelling test, whose null is neither exposure nor form mismatch; no claim reads it."""
     adjusted_p: float = field(metadata=NUMBER)
     """Over the models of the panel."""
 
@@ -127,8 +127,9 @@ def advantage(panel: Panel, settings: AuditSettings) -> Table[AdvantageRow]:
         for model, test, corrected in zip(panel, tests, adjusted, strict=True)
     ]
     note = (
-        f"p is of the {rule.alternative} relabelling test, adjusted by {rule.adjustment} over {len(rows)} models. It "
-        "rejects ordinary form mismatch as well: it may strengthen a null and announces no advantage."
+        f"p is of the {rule.alternative} relabelling test, adjusted by {rule.adjustment} over {len(rows)} models. Its "
+        "null is a joint one, no exposure and no form mismatch: not rejected, it strengthens a null; rejected, it "
+        f"announces no advantage, since mismatch alone does that (table {heads.MISMATCH.number})."
     )
     return heads.ADVANTAGE.filled(rows, note + _left_out(panel))
 
@@ -243,7 +244,7 @@ def _advantage_row(model: ModelScores, settings: AuditSettings, p_value: float, 
         gap=chosen.primary,
         nonzero=gaps.nonzero_count,
         primary=_primary(chosen),
-        p=p_value,
+        joint_null_p=p_value,
         adjusted_p=adjusted,
     )
 

@@ -1,6 +1,6 @@
 """Every table of an audit, from the scores of its models.
 
-Source: CleanScore, Tables 3 and 5 to 11; METHODS 1 to 8 and 13.
+Source: CleanScore, Tables 3 and 5 to 13; METHODS 1 to 8 and 13.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from leakscale.audit.analysis.formats import formats
 from leakscale.audit.analysis.items import clustering, near_copies
 from leakscale.audit.analysis.panel import AuditSettings, Panel
 from leakscale.audit.analysis.planning import budget, detection, power
+from leakscale.audit.analysis.relabelling import mismatch, relabelling
 from leakscale.tables import Table, TableHead, find_table, tables_text, write_tables
 
 __all__ = ["AuditAnalysis", "analyze_panel"]
@@ -105,6 +106,8 @@ def _makers(panel: Panel, settings: AuditSettings) -> dict[TableHead, Callable[[
         heads.NEAR_COPIES: partial(near_copies, panel),
         heads.BUDGET: partial(budget, panel, settings),
         heads.DETECTION: partial(detection, panel, settings),
+        heads.RELABELLING: partial(relabelling, panel, settings),
+        heads.MISMATCH: partial(mismatch, panel, settings),
         heads.FORMATS: partial(formats, panel),
         heads.POWER: partial(power, panel, settings),
         heads.PLACEBO: partial(placebo, panel),

@@ -1,7 +1,11 @@
-"""Number, name and title of every table of an audit; the numbers are those of the CleanScore paper."""
+"""Number, name and title of every table of an audit, and what several of them say.
+
+The numbers are those of the CleanScore paper.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from leakscale.tables import TableHead
@@ -15,12 +19,16 @@ __all__ = [
     "DETECTORS",
     "FORMATS",
     "INTERVALS",
+    "MISMATCH",
     "NEAR_COPIES",
     "PLACEBO",
     "POWER",
     "READINGS",
+    "RELABELLING",
     "SENSITIVITY",
     "SIGNALS",
+    "STRATIFIED",
+    "not_planted",
 ]
 
 ADVANTAGE: Final = TableHead("3", "advantage", "Public and fresh scores, and the gap between them")
@@ -38,6 +46,17 @@ NEAR_COPIES: Final = TableHead(
 )
 BUDGET: Final = TableHead("10", "budget", "What smaller audits of these models would have shown")
 DETECTION: Final = TableHead("11", "detection", "How often an audit of this bank detects a planted advantage")
+RELABELLING: Final = TableHead(
+    "12", "relabelling", "A planted advantage: detected by the interval, rejected by the relabelling test"
+)
+MISMATCH: Final = TableHead("13", "mismatch", "Rejections of the relabelling test where only the forms differ")
 FORMATS: Final = TableHead("", "formats", "Answers cut off, the registered phrase, and the format the parser met")
 POWER: Final = TableHead("", "power", "Least advantage that this audit detects")
 PLACEBO: Final = TableHead("", "placebo", "The placebo-label identity, which is zero unless scoring is asymmetric")
+STRATIFIED: Final = "it redraws simple random samples, and this sample is stratified"
+"""Why a table of planted audits is withheld."""
+
+
+def not_planted(left_out: Sequence[str]) -> str:
+    """Say at the end of a note which models have too few parents whose forms agree to plant an advantage into."""
+    return f" Too few parents without a gap to plant it: {'; '.join(dict.fromkeys(left_out))}." if left_out else ""

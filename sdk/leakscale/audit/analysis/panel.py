@@ -103,6 +103,11 @@ class ModelScores:
         """Gaps of the audited parents."""
         return paired_gap(self.audit.original, self.audit.fresh, strata=self.audit.strata or None)
 
+    @property
+    def room(self) -> float:
+        """Share of the audited parents without a gap: the greatest advantage that can be planted into them."""
+        return 1 - self.gaps.nonzero_count / self.gaps.count
+
     @cached_property
     def control_gaps(self) -> Gaps | None:
         """Gaps of the control bank, which has no strata: it is no sample of a frame."""

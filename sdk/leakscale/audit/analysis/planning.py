@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 from leakscale.audit.analysis import heads
@@ -28,8 +29,6 @@ _BUDGET_SHARES: Final = (0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
 _SUBSAMPLES: Final = 2_000
 _PLANTED_AUDITS: Final = 500
 """Fewer: the betting interval of each is what takes the time of the whole analysis."""
-_MODELS_LEAST: Final = 2
-_STRATIFIED: Final = "it redraws simple random samples, and this sample is stratified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,6 @@ def power(panel: Panel, settings: AuditSettings) -> Table[PowerRow]:
 
 def budget(panel: Panel, settings: AuditSettings) -> Table[BudgetRow]:
     """Table 10: half-width and order of models at smaller budgets."""
-    if len(panel.models) < _MODELS_LEAST:
-        return heads.BUDGET.withheld("it orders models, and only one was scored")
     size = min(model.gaps.count for model in panel)
     budgets = sorted({max(2, round(share * size)) for share in _BUDGET_SHARES})
     try:
@@ -99,6 +96,8 @@ def budget(panel: Panel, settings: AuditSettings) -> Table[BudgetRow]:
         return heads.BUDGET.withheld(str(error))
     rows = [BudgetRow(point.budget, point.half_width, point.pair_share, point.order_share) for point in curve.points]
     note = f"{_SUBSAMPLES:,} subsamples, seed {settings.seed}."
+    if len(panel.models) == 1:
+        note += " One model has no order to keep."
     if curve.tied_pairs:
         note += f" Pairs with equal fresh scores are left out: {len(curve.tied_pairs)}."
     return heads.BUDGET.filled(rows, note)
@@ -107,29 +106,32 @@ def budget(panel: Panel, settings: AuditSettings) -> Table[BudgetRow]:
 def detection(panel: Panel, settings: AuditSettings) -> Table[DetectionRow]:
     """Table 11: detection of planted advantages at several sizes, by the registered rule."""
     if settings.design.strata is not None:
-        return heads.DETECTION.withheld(_STRATIFIED)
+        return heads.DETECTION.withheld(heads.STRATIFIED)
+    left_out: list[str] = []
     try:
-        rows = list(_detection_rows(panel, settings))
+        rows = list(_detection_rows(panel, settings, left_out))
     except StatisticsError as error:
         return heads.DETECTION.withheld(str(error))
     note = f"{_PLANTED_AUDITS:,} audits each, seed {settings.seed}; {settings.inference.bound} on the guardrail branch."
-    return heads.DETECTION.filled(rows, note)
+    return heads.DETECTION.filled(rows, note + heads.not_planted(left_out))
 
 
-def _detection_rows(panel: Panel, settings: AuditSettings) -> Iterator[DetectionRow]:
+def _detection_rows(panel: Panel, settings: AuditSettings, left_out: list[str]) -> Iterator[DetectionRow]:
+    """Yield a row a model, size and advantage; what cannot be planted is told to `left_out`."""
     rule, population = settings.inference, settings.design.population_size
     sizes = [size for size in _SIZES if population is None or size <= population]
-    for model in panel:
-        for size in sizes:
-            for planted in _ADVANTAGES:
-                rate = detection_rate(
-                    model.gaps,
-                    FinitePopulationDesign(population),
-                    n=size,
-                    advantage=planted,
-                    bound=rule.bound,
-                    replicates=_PLANTED_AUDITS,
-                    seed=settings.seed,
-                    alpha=rule.alpha,
-                )
-                yield DetectionRow(model.name, size, planted, rate.rate, rate.standard_error)
+    for model, size, planted in product(panel, sizes, _ADVANTAGES):
+        if planted > model.room:
+            left_out.append(f"{model.name}, {100 * planted:g} points")
+            continue
+        rate = detection_rate(
+            model.gaps,
+            FinitePopulationDesign(population),
+            n=size,
+            advantage=planted,
+            bound=rule.bound,
+            replicates=_PLANTED_AUDITS,
+            seed=settings.seed,
+            alpha=rule.alpha,
+        )
+        yield DetectionRow(model.name, size, planted, rate.rate, rate.standard_error)

@@ -40,8 +40,8 @@ class AuditRow:
     public: float = field(metadata=PERCENT)
     fresh: float = field(metadata=PERCENT)
     gap: Interval
-    p: float = field(metadata=NUMBER)
-    """Of the relabelling test."""
+    joint_null_p: float = field(metadata=NUMBER)
+    """Of the relabelling test, whose null is neither exposure nor form mismatch."""
     exposure: Interval | None
     """The gap less the control gap, widened by the registered radius; None without a control bank."""
     verdict: str
@@ -178,7 +178,7 @@ def _audit_row(
         gap.public,
         gap.fresh,
         gap.gap,
-        gap.p,
+        gap.joint_null_p,
         claims[0].exposure if claims else None,
         claims[0].verdict if claims else "no control bank",
     )

@@ -52,6 +52,11 @@ class MeanBounds(NamedTuple):
     is_degenerate: NDArray[np.bool_]
     """Where `mean_ci` gives a state that no claim can rest on."""
 
+    @property
+    def above_zero_count(self) -> int:
+        """Samples whose bounds exclude zero from below; degenerate ones exclude nothing."""
+        return int(((self.low > 0) & ~self.is_degenerate).sum())
+
 
 def mean_ci(gaps: Gaps | ArrayLike, design: FinitePopulationDesign, *, method: str, alpha: float = 0.05) -> Interval:
     """Bound the mean gap of the benchmark.

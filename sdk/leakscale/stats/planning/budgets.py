@@ -103,7 +103,8 @@ def budget_curve(
     """Subsample an audit of several models at several budgets.
 
     Args:
-        models: Gaps with scores (from `paired_gap`) of each model on the same parents, at least two models.
+        models: Gaps with scores (from `paired_gap`) of each model on the same parents; one alone has half-widths and no
+            order.
         budgets: Parents of a subsample, each from 1 to the size of the audit.
         replicates: Subsamples; the same ones for every model and, as nested prefixes, for every budget.
         seed: Of the subsamples; required.
@@ -113,7 +114,7 @@ def budget_curve(
 
     Raises:
         DesignError: If a budget exceeds the design.
-        ParameterError: If budgets, replicates or the number of models are out of range.
+        ParameterError: If budgets or replicates are out of range, or there is no model.
         ScoreError: If the models were not scored on the same number of parents, or only their gaps are known.
         SeedRequiredError: If there is no seed.
     """
@@ -141,10 +142,11 @@ def budget_curve(
 
 
 def _common_count(models: Mapping[str, Gaps]) -> int:
-    if len(models) < 2:
-        raise ParameterError(f"{len(models)} models have no order; pass at least two")
+    if not models:
+        raise ParameterError("there is no model; pass the gaps of at least one")
     counts = {name: gaps.count for name, gaps in models.items()}
-    if len(set(counts.values())) > 1 or any(gaps.dropped_parent_count for gaps in models.values()):
+    is_whole = not any(gaps.dropped_parent_count for gaps in models.values())
+    if len(models) > 1 and not (is_whole and len(set(counts.values())) == 1):
         raise ScoreError(f"models have gaps for {counts} parents; a ranking needs scores on the same ones")
     return next(iter(counts.values()))
 

@@ -13,7 +13,6 @@ benchmark stray farther than it can.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,19 +22,15 @@ from leakscale.stats import parameters
 from leakscale.stats.designs import FinitePopulationDesign
 from leakscale.stats.errors import ParameterError, SeedRequiredError, UnsupportedMethodError
 from leakscale.stats.gaps import Gaps
-from leakscale.stats.mean_intervals import MEAN_METHODS, MeanBounds, mean_bounds
+from leakscale.stats.mean_intervals import MEAN_METHODS, mean_bounds
 from leakscale.stats.mean_intervals.guardrails import guardrail_bounds
+from leakscale.stats.planning.drawing import AUDIT_MAX, chunked, drawn_counts, shuffled, simulation_error
 
 __all__ = ["RULES", "DetectionRate", "detection_rate", "planted_samples"]
 
 GUARDRAIL = "guardrail"
 RULES = (GUARDRAIL, *MEAN_METHODS)
 """What decides: the whole registered rule, or one interval by itself."""
-
-_GAPS_MAX = 10**9 - 1
-"""Most parents of a benchmark or an audit: numpy draws from no larger one without replacement."""
-_NUMERATORS_PER_CHUNK = 1 << 20
-"""Gaps drawn at once, 8 MiB, so that memory does not grow with the replicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +54,7 @@ class DetectionRate:
     @property
     def standard_error(self) -> float:
         """Simulation error of the rate; with Laplace's two added audits, so that it is never zero."""
-        smoothed = (self.detected + 1) / (self.replicates + 2)
-        return math.sqrt(smoothed * (1 - smoothed) / self.replicates)
+        return simulation_error(self.detected, self.replicates)
 
     def to_dict(self) -> dict[str, float | int | str]:
         """Return counts, rate and settings as JSON-ready values."""
@@ -119,23 +113,15 @@ def detection_rate(
         raise UnsupportedMethodError(f"rule {rule!r} is not one of {', '.join(RULES)}")
     if seed is None:
         raise SeedRequiredError("a simulated detection rate needs a seed; pass `seed=`")
-    n, replicates = parameters.count(n, "n", 1, _GAPS_MAX), parameters.count(replicates, "replicates", 1)
+    n, replicates = parameters.count(n, "n", 1, AUDIT_MAX), parameters.count(replicates, "replicates", 1)
     min_parents = parameters.count(min_parents, "min_parents")
     min_nonzero = parameters.count(min_nonzero, "min_nonzero")
     advantage, alpha = parameters.number(advantage, "advantage"), parameters.level(alpha)
-    if design.population_size is not None and design.population_size > _GAPS_MAX:
-        raise ParameterError(
-            f"a benchmark of {design.population_size:,} parents cannot be simulated, at most {_GAPS_MAX:,}; leave the "
-            "population out, which at this size changes nothing"
-        )
     rng, _ = parameters.seeded(seed)
     sample = pilot if isinstance(pilot, Gaps) else Gaps.of(pilot)
-    rows = max(1, _NUMERATORS_PER_CHUNK // n)
     detected = 0
-    for start in range(0, replicates, rows):
-        audits = planted_samples(
-            sample, design, n=n, advantage=advantage, replicates=min(rows, replicates - start), rng=rng
-        )
+    for count in chunked(replicates, n):
+        audits = planted_samples(sample, design, n=n, advantage=advantage, replicates=count, rng=rng)
         if rule == GUARDRAIL:
             found = guardrail_bounds(
                 audits,
@@ -148,7 +134,7 @@ def detection_rate(
             )
         else:
             found = mean_bounds(audits, sample.denominator, design, method=rule, alpha=alpha)
-        detected += _count_above_zero(found)
+        detected += found.above_zero_count
     name = f"guardrail({bound}, {min_parents}, {min_nonzero})" if rule == GUARDRAIL else rule
     return DetectionRate(advantage, n, detected, replicates, name)
 
@@ -171,15 +157,8 @@ def planted_samples(
         DesignError: If the benchmark has fewer than n parents.
         ParameterError: If the pilot has too few zero gaps to hold the advantage.
     """
-    design.require_sample(n)
     values, shares = _planted_law(pilot, advantage)
-    if design.population_size is None:
-        compositions = rng.multinomial(n, shares, replicates)
-    else:
-        counts = _apportioned(shares, design.population_size)
-        compositions = rng.multivariate_hypergeometric(counts, n, replicates, method="marginals")
-    audits = np.repeat(np.tile(values, replicates), compositions.ravel()).reshape(replicates, n)
-    return rng.permuted(audits, axis=1, out=audits)
+    return shuffled(values, drawn_counts(shares, design, n=n, replicates=replicates, rng=rng), rng)
 
 
 def _planted_law(pilot: Gaps, advantage: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -195,17 +174,3 @@ def _planted_law(pilot: Gaps, advantage: float) -> tuple[NDArray[np.int64], NDAr
     shares[values == 0] = max(0.0, room - advantage)
     shares[values == pilot.denominator] += advantage
     return values, shares / shares.sum()
-
-
-def _apportioned(shares: NDArray[np.float64], size: int) -> NDArray[np.int64]:
-    """Return whole counts in proportion to the shares that add up to `size` (largest remainders)."""
-    exact = shares * size
-    counts = np.floor(exact + 1e-9).astype(np.int64)
-    largest_first = np.argsort(counts - exact, kind="stable")
-    counts[largest_first[: size - int(counts.sum())]] += 1
-    return counts
-
-
-def _count_above_zero(found: MeanBounds) -> int:
-    """Count bounds that exclude zero from below; degenerate ones exclude nothing."""
-    return int(((found.low > 0) & ~found.is_degenerate).sum())
