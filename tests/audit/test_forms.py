@@ -146,12 +146,12 @@ def test_strata_are_drawn_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"size": 0}, "sample: 0 is not in 1 to 6"),
-        ({"size": 7}, "sample: 7 is not in 1 to 6"),
+        ({"size": 0}, "parents of the sample: 0 is out of range; give 1 to 6"),
+        ({"size": 7}, "parents of the sample: 7 is out of range; give 1 to 6"),
         ({"size": 1, "seed": -1}, "seed: -1"),
-        ({"size": 1, "fresh_count": 0}, "fresh forms: 0"),
+        ({"size": 1, "fresh_count": 0}, "fresh forms a parent: 0"),
         ({"size": {"easy": 2}}, "the sample names strata 'easy', the frame has 'easy', 'hard'"),
-        ({"size": {"easy": 2, "hard": 9}}, "sample of stratum 'hard': 9 is not in 1 to 3"),
+        ({"size": {"easy": 2, "hard": 9}}, "parents of stratum 'hard': 9 is out of range; give 1 to 3"),
     ],
 )
 def test_a_sample_that_cannot_be_drawn_is_refused(arguments: dict[str, Any], message: str) -> None:

@@ -79,6 +79,34 @@ def test_check_lists_everything_that_the_lock_would_refuse(files: Path, capsys: 
     assert run(["audit", "lock", "a"]) == 2
 
 
+def test_check_tells_what_is_left_to_read(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was read is counted, not listed again."""
+    bank = _open(files) / "private" / "bank.jsonl"
+    lines = [json.loads(each) for each in bank.read_text().splitlines()]
+    lines[0]["fresh"][0]["text"] += " There are two of us."
+    write_lines(bank, lines)
+    form = f"{lines[0]['id']}/fresh-1"
+    capsys.readouterr()
+    assert run(["audit", "check", "a"]) == 1
+    assert f"read: {form}: number-words-differ" in (told := capsys.readouterr().out)
+    assert "0 failures, 1 to read; not ready to be locked" in told
+    assert run(["audit", "review", "a", "--accept", form, "--by", "Ana"]) == 0
+    capsys.readouterr()
+    assert run(["audit", "check", "a"]) == 0
+    assert capsys.readouterr().out == "0 failures, 0 to read, 1 read; ready to be locked\n"
+
+
+def test_a_stratified_sample_gets_a_plan_that_can_be_locked(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The default bound has no stratified form."""
+    lines = [parent_line(number) | {"stratum": "ab"[number % 2]} for number in range(6)]
+    write_lines(files / "strata.jsonl", lines)
+    assert run(["audit", "new", "s", "--frame", "strata.jsonl", "--sample", "a=2", "--sample", "b=1"]) == 0
+    assert 'bound = "hoeffding"' in (files / "s" / "audit.toml").read_text()
+    capsys.readouterr()
+    assert run(["audit", "show", "s"]) == 0
+    assert "strata     a 2 of 3, b 1 of 3" in capsys.readouterr().out
+
+
 def test_check_takes_a_bank_and_a_corpus(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Forms are checked while they are written, before there is an audit."""
     assert run(["audit", "check", "sums.jsonl"]) == 0
@@ -98,7 +126,7 @@ def test_a_filled_in_sheet_is_logged(files: Path, capsys: pytest.CaptureFixture[
     with (files / "filled.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
     assert run(["audit", "review", "a", "--sheet", "filled.csv", "--by", "Ana"]) == 0
-    assert "1 decisions logged; 1 of 16 forms read, 1 rejected" in capsys.readouterr().out
+    assert "1 decision logged; 1 of 16 forms read, 1 rejected" in capsys.readouterr().out
     assert run(["audit", "lock", "a"]) == 4
     assert f"form '{rows[1][0]}': rejected in review (gives the answer away)" in capsys.readouterr().err
 

@@ -56,9 +56,11 @@ def _of_bank(path: Path, corpus: list[Path]) -> Readiness:
 
 
 def _text(found: Readiness, *, is_audit: bool) -> str:
-    lines = [f"{role} bank: {finding.severity}: {finding}" for role, finding in found.findings]
+    told = [*found.failures, *found.unread]
+    lines = [f"{role} bank: {finding.severity}: {finding}" for role, finding in told]
     lines += [f"lock: {obstacle}" for obstacle in found.obstacles]
-    read_count = len(found.findings) - len(found.failures)
-    counts = f"{len(found.failures)} failures, {read_count} to read"
+    counts = f"{len(found.failures)} failures, {len(found.unread)} to read"
+    if read_count := len(found.findings) - len(told):
+        counts += f", {read_count} read"
     ending = ("; ready to be locked" if found.is_ready else "; not ready to be locked") if is_audit else ""
     return "\n".join([*lines, f"{counts}{ending}"])

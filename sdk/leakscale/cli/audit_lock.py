@@ -42,7 +42,11 @@ def lock(context: typer.Context, root: Annotated[Path, typer.Argument(metavar="D
         "head": str(head),
         "notes": list(locked.notes),
     }
+    asked = any(not model.is_asked_already for model in locked.registration.plan.models)
     text = (
-        f"audit {locked.registration.name} locked at {locked.registration.locked_at}\n{directory.registration}\n{head}"
+        f"audit {locked.registration.name} locked at {locked.registration.locked_at}\n"
+        f"registration  {directory.registration}\n"
+        f"then          leakscale audit {'answer' if asked else 'import --audit'} {root}\n"
+        f"publish this line, which fixes all of it:\n{head}"
     )
     shell.console.result(facts, text=text)

@@ -51,12 +51,13 @@ def new(
         control=control,
     )
     bank = directory.bank(BankRole.AUDIT)
+    write = "read     " if rewrites else "rewrite  "
     shell_of(context).console.result(
         {"directory": str(directory.root), "plan": str(directory.plan), "bank": str(bank), "draw": record.to_json()},
         text=(
             f"{record.sample_size:,} of {record.population_size:,} parents drawn with seed {record.seed}\n"
             f"fill in   {directory.plan}\n"
-            f"rewrite   {bank}\n"
+            f"{write} {bank}\n"
             f"then      leakscale audit check {directory.root}"
         ),
     )
@@ -67,7 +68,12 @@ def _size(sample: list[str]) -> int | dict[str, int]:
     for each in sample:
         stratum, equals, number = each.rpartition("=")
         if not number.isdecimal() or (not equals and len(sample) > 1) or stratum in sizes:
-            raise typer.BadParameter(f"{each!r} is no sample; pass one number, or STRATUM=N once for each stratum")
+            raise typer.BadParameter(
+                f"{each!r} names a stratum a second time; name each once"
+                if stratum and stratum in sizes
+                else f"{each!r} is no sample; pass one number, or STRATUM=N once for each stratum",
+                param_hint="--sample",
+            )
         sizes[stratum] = int(number)
     is_simple = len(sample) == 1 and "=" not in sample[0]
     return sizes[""] if is_simple else sizes

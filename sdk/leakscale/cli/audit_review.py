@@ -30,6 +30,9 @@ def review(
 ) -> None:
     r"""Write the review packet, riskiest forms first; with decisions, log them first, one by one.
 
+    The sheet review.csv takes `accept` or `reject` in its column `verdict`, and what is wrong in `note`. A decision
+    that stands already is not logged twice.
+
     For example:
 
     ```
@@ -64,10 +67,13 @@ def review(
         "rejected": rejected,
         "flagged_unread": flagged,
     }
+    again = len(verdicts) - len(logged)
+    counted = f"{len(logged):,} decision{'' if len(logged) == 1 else 's'} logged"
+    counted += f" ({again:,} stood already)" if again else ""
     shell_of(context).console.result(
         facts,
         text=(
-            f"{len(logged)} decisions logged; {len(standing):,} of {len(items):,} forms read, {len(rejected)} "
+            f"{counted}; {len(standing):,} of {len(items):,} forms read, {len(rejected)} "
             f"rejected, {flagged} that a rule flags unread\n{facts['packet']}\n{facts['sheet']}"
         ),
     )

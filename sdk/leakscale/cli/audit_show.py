@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from leakscale.audit.directory import AuditDirectory
     from leakscale.audit.registration import Registration
     from leakscale.audit.registration.ledger import LedgerEntry
+    from leakscale.audit.registration.models import DrawRecord
 
 __all__ = ["show"]
 
@@ -58,10 +60,10 @@ def show(
     }
     lines = [
         f"{draw.sample_size:,} of {draw.population_size:,} parents, {draw.fresh_count} fresh forms, seed {draw.seed}",
+        *([f"strata     {', '.join(_strata(draw))}"] if draw.strata else []),
         *(_registered(registration) if registration else ["not locked; see `leakscale audit check`"]),
-        *(f"{entry.number:>3}  {entry.at}  {entry.kind:<10} {entry.subject}" for entry in entries),
-        *(f"     {entry.facts['reason']}" for entry in entries if entry.kind is EntryKind.AMENDMENT),
-        str(ledger.head()),
+        *(line for entry in entries for line in _entry_lines(entry)),
+        f"head       {ledger.head()}",
     ]
     shell_of(context).console.result(facts, text="\n".join(lines))
 
@@ -83,6 +85,11 @@ def _verified(directory: AuditDirectory) -> Registration:
     return registration
 
 
+def _strata(draw: DrawRecord) -> Iterator[str]:
+    for name, size in dict(draw.size).items() if not isinstance(draw.size, int) else ():
+        yield f"{name} {size:,} of {draw.strata[name]:,}"
+
+
 def _registered(registration: Registration) -> list[str]:
     settings, gates = registration.plan.inference, registration.gates
     models = ", ".join(model.id for model in registration.plan.models)
@@ -97,6 +104,13 @@ def _registered(registration: Registration) -> list[str]:
         f"radius     {settings.rho:g} of {', '.join(f'{rho:g}' for rho in settings.rho_grid)}",
         *(f"gate       {gate.id}: half-width {gate.half_width:.3f}, tolerance {gate.tolerance:g}" for gate in gates),
     ]
+
+
+def _entry_lines(entry: LedgerEntry) -> Iterator[str]:
+    yield f"{entry.number:>3}  {entry.at}  {entry.kind:<10} {entry.subject}"
+    if entry.kind == "amendment":
+        changes = ", ".join(f"{field} = {value!r}" for field, value in entry.facts["changes"].items())
+        yield f"     {changes}: {entry.facts['reason']}"
 
 
 def _entry(entry: LedgerEntry) -> dict[str, Any]:

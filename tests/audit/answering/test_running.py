@@ -146,9 +146,13 @@ def test_cut_answers_and_a_neglected_phrase_are_warned_of(tmp_path: Path) -> Non
     assert (original.form, original.cut_off_count, original.formats) == ("original", 4, {"none": 4})
     assert (fresh.form, fresh.cut_off_count, fresh.formats) == ("fresh-1", 0, {"boxed": 4})
     assert any(
-        warning.startswith("original: 100.0 % of answers were cut off at 768 tokens") for warning in quality.warnings
+        warning.startswith("answers cut off at 768 tokens: original 100.0 %, more than 5 %")
+        for warning in quality.warnings
     )
-    assert any(warning.startswith("fresh-1: 0.0 % of answers have the phrase") for warning in quality.warnings)
+    assert any(
+        warning.startswith("answers with the phrase 'The answer is': original 0.0 %, fresh-1 0.0 %")
+        for warning in quality.warnings
+    )
     assert json.loads(json.dumps(quality.to_json()))["forms"][0]["form"] == "original"
 
 

@@ -34,6 +34,13 @@ def test_an_amendment_stands_beside_what_was_registered(locked: AuditDirectory) 
     assert [amendment.reason for amendment in amendments_of(locked)] == ["40 % were cut off", "the host withdrew it"]
 
 
+def test_a_change_is_amended_once(locked: AuditDirectory) -> None:
+    """Two names for one change would be two runs to choose from."""
+    amend_audit(locked, changes={"decoding.token_count_max": 1024}, reason="cut off", now=NOW)
+    with pytest.raises(InvalidRequestError, match="amendment-1 makes this change already"):
+        amend_audit(locked, changes={"decoding.token_count_max": 1024}, reason="cut off again", now=NOW)
+
+
 def test_an_amendment_says_what_had_been_seen(locked: AuditDirectory) -> None:
     """A budget raised before the first answer and one raised after the last are two different things."""
     path = locked.scores("tiny", bank=BankRole.AUDIT)

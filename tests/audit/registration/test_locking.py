@@ -245,7 +245,7 @@ def test_an_analysis_that_cannot_run_is_not_locked(tmp_path: Path) -> None:
     frame = write_lines(tmp_path / "frame.jsonl", lines)
     directory, _ = open_audit(tmp_path / "a", frame=frame, size={"a": 2, "b": 2}, seed=1, rewrites=frame, now=NOW)
     directory.plan.write_text(PLAN, encoding="utf-8")
-    with pytest.raises(InvalidRequestError, match=r"plan 'demo': the registered analysis cannot run: .*betting"):
+    with pytest.raises(InvalidRequestError, match=r"plan 'demo': inference.bound 'betting' .* set bound = .hoeffding."):
         lock_audit(directory, now=NOW)
     directory.plan.write_text(PLAN + '[inference]\nbound = "hoeffding"\n', encoding="utf-8")
     assert lock_audit(directory, now=NOW).registration.draw.strata == {"a": 3, "b": 3}

@@ -20,6 +20,7 @@ from leakscale.audit.registration.amending import amend_audit
 from leakscale.audit.report import audit_figures, read_audit_findings, render_audit_report, write_audit_report
 from leakscale.audit.report.writing import finding
 from leakscale.cli.app import app
+from leakscale.cli.audit import app as verbs
 from leakscale.cli.console import Console
 from leakscale.cli.shell import Shell
 from leakscale.errors import IntegrityError, PreconditionError
@@ -59,7 +60,7 @@ def test_every_number_names_a_file_that_is_there_and_a_command(reported: AuditDi
 
 
 def test_digests_are_those_of_the_files(reported: AuditDirectory) -> None:
-    """Tables on the page show the beginning, its CSV the whole."""
+    """Every one of them, and what made each file can be typed."""
     rows = read_audit_findings(reported).files.rows
 
     assert all(hashlib.sha256((reported.root / row.file).read_bytes()).hexdigest() == row.sha256 for row in rows)
@@ -67,6 +68,7 @@ def test_digests_are_those_of_the_files(reported: AuditDirectory) -> None:
         "draw.json", "frame.jsonl", "registration.json", "scores", "analysis", "controls",
     }  # fmt: skip
     assert next(row for row in rows if row.file.startswith("scores/")).made_by == "leakscale audit answer trial"
+    assert {row.made_by.split()[2] for row in rows} <= {command.name for command in verbs.registered_commands}
 
 
 def test_no_private_form_is_in_a_report(reported: AuditDirectory) -> None:
@@ -154,6 +156,8 @@ def test_an_amendment_stands_beside_what_was_registered(tmp_path: Path) -> None:
     assert "answers were cut off" in page
     assert "## Amendment 1: answers were cut off" in twin
     assert "analysis/amendment-1/3-advantage.csv" in page
+    assert re.search(r"made by `leakscale audit analyze \S+ --variant amendment-1`", twin)
+    assert re.search(r"\| leakscale audit answer \S+ --variant amendment-1 \|", twin)
     assert twin.index("analysis/registered/3-advantage.csv") < twin.index("analysis/amendment-1/3-advantage.csv")
 
 

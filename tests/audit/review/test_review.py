@@ -67,6 +67,16 @@ def test_decisions_are_kept_one_by_one_and_the_last_stands(tmp_path: Path, direc
     assert log.standing(items)["p1/fresh-1"].verdict is Verdict.ACCEPT
 
 
+def test_a_decision_that_stands_is_not_logged_again(tmp_path: Path, directory: AuditDirectory) -> None:
+    """A sheet that is loaded twice, with one more row filled in, adds that row."""
+    items, log = _queue(tmp_path, line()), ReviewLog(directory)
+    log.record({"p1/fresh-1": (Verdict.ACCEPT, "")}, items, reviewer="Ana")
+    again = {"p1/fresh-1": (Verdict.ACCEPT, ""), "p1/fresh-2": (Verdict.ACCEPT, "")}
+    assert [decision.form for decision in log.record(again, items, reviewer="Ana")] == ["p1/fresh-2"]
+    assert [decision.form for decision in log.decisions()] == ["p1/fresh-1", "p1/fresh-2"]
+    assert len(log.record(again, items, reviewer="Bo")) == 2
+
+
 def test_a_form_changed_after_it_was_read_is_unread(tmp_path: Path, directory: AuditDirectory) -> None:
     """The word was about other words; so it is if the original, a gold or an option changed."""
     log, accepted = ReviewLog(directory), {"p1/fresh-1": (Verdict.ACCEPT, "")}

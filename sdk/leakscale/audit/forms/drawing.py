@@ -51,13 +51,13 @@ def draw_sample(
             of range.
     """
     _check_range("seed", seed, 0, 2**53 - 1)
-    _check_range("fresh forms", fresh_count, 1, 16)
-    _check_range("deep forms", deep_count, 0, 16)
+    _check_range("fresh forms a parent", fresh_count, 1, 16)
+    _check_range("deep paraphrases a parent", deep_count, 0, 16)
     ordered = sorted(frame.parents, key=lambda parent: _rank(parent.parent_id, seed))
     if isinstance(size, Mapping):
         drawn, design = _stratified(frame, ordered, size)
     else:
-        _check_range("sample", size, 1, len(ordered))
+        _check_range("parents of the sample", size, 1, len(ordered))
         drawn, design = ordered[:size], FinitePopulationDesign(len(ordered))
     parents = tuple(replace(parent, fresh=(None,) * fresh_count, deep=(None,) * deep_count) for parent in drawn)
     return Draw(FormBank(parents), design, frame.content_digest, seed)
@@ -71,13 +71,18 @@ def _stratified(
     frame: FormBank, ordered: list[Parent], sizes: Mapping[str, int]
 ) -> tuple[list[Parent], FinitePopulationDesign]:
     populations = frame.strata()
+    if set(populations) == {""}:
+        raise InvalidRequestError(
+            f"the sample names strata {_listed(sizes)}, and no parent of the frame has a stratum; draw a number of "
+            "parents, or write `stratum` into the frame"
+        )
     if set(sizes) != set(populations):
         raise InvalidRequestError(
             f"the sample names strata {_listed(sizes)}, the frame has {_listed(populations)}; a stratum from which "
             "nobody is drawn leaves the mean of the benchmark unknown"
         )
     for stratum, size in sizes.items():
-        _check_range(f"sample of stratum {stratum!r}", size, 1, populations[stratum])
+        _check_range(f"parents of stratum {stratum!r}", size, 1, populations[stratum])
     left = dict(sizes)
     drawn = []
     for parent in ordered:
@@ -90,7 +95,7 @@ def _stratified(
 
 def _check_range(subject: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
-        raise InvalidRequestError(f"{subject}: {value} is not in {least} to {most}")
+        raise InvalidRequestError(f"{subject}: {value} is out of range; give {least:,} to {most:,}")
 
 
 def _listed(names: Mapping[str, int]) -> str:

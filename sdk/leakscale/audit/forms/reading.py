@@ -21,12 +21,13 @@ Golds = Literal["required", "withheld"]
 """What a bank's golds have to be: all there, or none of them."""
 
 
-def read_bank(path: Path, *, golds: Golds = "required") -> FormBank:
+def read_bank(path: Path, *, golds: Golds = "required", absent: str = "") -> FormBank:
     """Read a bank, or a benchmark's frame, which is a bank without fresh forms.
 
     Args:
         path: `.jsonl` (UTF-8, one object a line) or `.parquet` (the same fields as columns).
         golds: `withheld` of a bank that somebody was given to answer.
+        absent: What is said where there is no such file; else, to pass one.
 
     Raises:
         NotFoundError: If there is no such file.
@@ -34,6 +35,8 @@ def read_bank(path: Path, *, golds: Golds = "required") -> FormBank:
     """
     seen: dict[str, int] = {}
     parents = []
+    if not path.is_file():
+        raise NotFoundError(absent or f"bank '{path}' does not exist; pass a .jsonl or .parquet file")
     for number, fields in _rows(path):
         parent = parent_of_fields(fields, source=f"{path}, row {number}", golds=golds)
         if parent.parent_id in seen:
@@ -75,8 +78,6 @@ def parent_of_fields(fields: Any, *, source: str, golds: Golds = "required") -> 
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    if not path.is_file():
-        raise NotFoundError(f"bank '{path}' does not exist; pass a .jsonl or .parquet file")
     if path.suffix == ".parquet":
         yield from _parquet_rows(path)
     elif path.suffix == ".jsonl":

@@ -9,7 +9,7 @@ Source: CleanScore 7.3 (Amendment 1 was logged before the rerun, and reported be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -45,15 +45,16 @@ def amend_audit(
         registration = locked_registration(directory)
         if not reason.strip():
             raise InvalidRequestError(f"amendment of audit '{registration.name}': no reason is given; say why")
+        earlier = amendments_of(directory)
         scores = sorted(path.relative_to(directory.root).as_posix() for path in directory.asked())
         amendment = Amendment(
-            number=len(amendments_of(directory)) + 1,
+            number=len(earlier) + 1,
             reason=reason.strip(),
             changes=dict(changes),
             amended_at=(now or utc_now()).isoformat(),
             files_seen=tuple(scores),
         )
-        _check(directory, registration, amendment)
+        _check(directory, registration, amendment, earlier)
         AuditLedger(directory).append(
             EntryKind.AMENDMENT,
             subject=amendment.variant,
@@ -91,8 +92,15 @@ def registration_of(directory: AuditDirectory, variant: str = REGISTERED) -> Reg
     return registration.with_amendment(amendments[variant])
 
 
-def _check(directory: AuditDirectory, registration: Registration, amendment: Amendment) -> None:
+def _check(
+    directory: AuditDirectory, registration: Registration, amendment: Amendment, earlier: Sequence[Amendment]
+) -> None:
     amended = registration.with_amendment(amendment)
+    for other in earlier:
+        if registration.with_amendment(other).plan == amended.plan:
+            raise InvalidRequestError(
+                f"amendment of audit '{registration.name}': {other.variant} makes this change already; answer that one"
+            )
     if amended.plan == registration.plan:
         raise InvalidRequestError(
             f"amendment of audit '{registration.name}': it changes nothing; set a field to another value"

@@ -19,6 +19,7 @@ from leakscale.stats.significance import Alternative
 from leakscale.study.fields import Identifier
 
 __all__ = [
+    "STRATIFIED_BOUND",
     "CheckTable",
     "ControlTable",
     "DecodingTable",
@@ -35,6 +36,8 @@ _Text = Annotated[str, Field(min_length=1, max_length=65_536, pattern=r"\S")]
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Level = Annotated[float, Field(gt=0, lt=1)]
 _LOG_ENGINE: Final = "log"
+STRATIFIED_BOUND: Final = "hoeffding"
+"""The one bound of the guardrail that has a stratified form."""
 
 
 class _Table(BaseModel):

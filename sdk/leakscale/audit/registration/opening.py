@@ -13,6 +13,7 @@ from pathlib import Path
 
 from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
 from leakscale.audit.forms import Draw, FormBank, Parent, draw_sample, read_bank, write_bank
+from leakscale.audit.registration.fields import STRATIFIED_BOUND
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import DrawRecord
 from leakscale.errors import IntegrityError, InvalidRequestError
@@ -51,21 +52,24 @@ def open_audit(
             original than the frame; messages name the parent.
         NotFoundError: If a file does not exist.
     """
-    parents = FormBank(tuple(_bare(parent) for parent in read_bank(frame).parents))
-    written = read_bank(rewrites) if rewrites else None
+    parents = FormBank(tuple(_bare(parent) for parent in read_bank(frame, absent=_absent("frame", frame)).parents))
+    written = read_bank(rewrites, absent=_absent("bank of rewrites", rewrites)) if rewrites else None
     if written is not None:
         fresh_count = written.fresh_count
         deep_count = max(len(parent.deep) for parent in written.parents)
     drawn = draw_sample(parents, size=size, seed=seed, fresh_count=fresh_count, deep_count=deep_count)
     bank = drawn.bank if written is None else _with_rewrites(drawn.bank, written)
-    controls = read_bank(control) if control else None
+    controls = read_bank(control, absent=_absent("control bank", control)) if control else None
     record = _record(drawn, parents, size, fresh_count=fresh_count, deep_count=deep_count)
     with creating_directory(root) as directory:
         write_bank(parents, directory.frame)
         write_bank(bank, directory.bank(BankRole.AUDIT))
         if controls is not None:
             write_bank(controls, directory.bank(BankRole.CONTROL))
-        write_whole(directory.plan, _plan_template(root.absolute().name, has_control=controls is not None))
+        template = _plan_template(
+            root.absolute().name, has_control=controls is not None, is_stratified=bool(record.strata)
+        )
+        write_whole(directory.plan, template)
         _enter_draw(directory, record, now)
     return directory, record
 
@@ -124,6 +128,10 @@ def _enter_draw(directory: AuditDirectory, record: DrawRecord, now: datetime | N
     AuditLedger(directory).append(EntryKind.DRAW, subject=directory.draw.name, digest=digest, facts=facts, at=now)
 
 
+def _absent(subject: str, path: Path) -> str:
+    return f"{subject} '{path}' does not exist; pass a .jsonl or .parquet file"
+
+
 def _bare(parent: Parent) -> Parent:
     return replace(parent, fresh=(), deep=())
 
@@ -146,10 +154,12 @@ def _with_rewrites(drawn: FormBank, written: FormBank) -> FormBank:
     return FormBank(tuple(parents))
 
 
-def _plan_template(name: str, *, has_control: bool) -> bytes:
+def _plan_template(name: str, *, has_control: bool, is_stratified: bool) -> bytes:
     template = resources.files("leakscale.audit.registration").joinpath("audit.toml").read_text(encoding="utf-8")
     identifier = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-") or "audit"
     if has_control:
         template = template.replace("# [control]", "[control]").replace("# private =", "private =")
         template = template.replace("# provenance =", "provenance =")
+    if is_stratified:
+        template = template.replace('bound = "betting"  ', f'bound = "{STRATIFIED_BOUND}"')
     return template.replace("{name}", identifier).encode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from leakscale.audit.checks import Finding, Severity, check_bank
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, Parent, read_bank
+from leakscale.audit.registration.fields import STRATIFIED_BOUND
 from leakscale.audit.registration.models import DrawRecord, GateResolution
 from leakscale.audit.registration.opening import draw_again
 from leakscale.audit.registration.plan import AuditPlan
@@ -75,7 +76,8 @@ def read_control(directory: AuditDirectory, plan: AuditPlan) -> FormBank | None:
         if path.exists():
             raise InvalidRequestError(f"control bank '{path}' is there, and the plan has no table [control]; add it")
         return None
-    control, frame = read_bank(path), read_bank(directory.frame)
+    absent = f"control bank '{path}' does not exist; write it there, or take the table [control] out of the plan"
+    control, frame = read_bank(path, absent=absent), read_bank(directory.frame)
     originals = {_folded(parent.original.text): parent.parent_id for parent in frame.parents}
     ids = {parent.parent_id for parent in frame.parents}
     for parent in control.parents:
@@ -120,6 +122,11 @@ def rehearse(plan: AuditPlan, record: DrawRecord, bank: FormBank, *, control_cou
     Raises:
         InvalidRequestError: If it cannot, e.g. because the bound has no stratified form.
     """
+    if record.strata and plan.inference.bound != STRATIFIED_BOUND:
+        raise InvalidRequestError(
+            f"plan '{plan.name}': inference.bound '{plan.inference.bound}' has no stratified form, and the sample is "
+            f'stratified; set bound = "{STRATIFIED_BOUND}"'
+        )
     strata = tuple(parent.stratum for parent in bank.parents) if record.strata else None
     gaps = Gaps.of([(-1, 0, 0, 1)[index % 4] for index in range(len(bank.parents))], strata=strata)
     controls = Gaps.of([(1, 0, -1, 0)[index % 4] for index in range(max(2, control_count))])

@@ -29,11 +29,22 @@ class Readiness:
     findings: tuple[tuple[BankRole, Finding], ...]
     obstacles: tuple[str, ...]
     """Messages, in the order in which the lock looks."""
+    read_forms: frozenset[str] = frozenset()
+    """Forms about whose present bytes a reader decided."""
 
     @property
     def failures(self) -> list[tuple[BankRole, Finding]]:
         """Findings that stop the lock."""
         return [(role, finding) for role, finding in self.findings if finding.severity is Severity.FAILURE]
+
+    @property
+    def unread(self) -> list[tuple[BankRole, Finding]]:
+        """Findings that ask for a reader, of forms that nobody read."""
+        return [
+            (role, finding)
+            for role, finding in self.findings
+            if finding.severity is Severity.READ and str(finding.form) not in self.read_forms
+        ]
 
     @property
     def is_ready(self) -> bool:
@@ -44,7 +55,10 @@ class Readiness:
         """Return the fields as plain JSON values."""
         return {
             "is_ready": self.is_ready,
-            "findings": [{"bank": str(role), **finding.to_json()} for role, finding in self.findings],
+            "findings": [
+                {"bank": str(role), **finding.to_json(), "is_read": str(finding.form) in self.read_forms}
+                for role, finding in self.findings
+            ],
             "obstacles": list(self.obstacles),
         }
 
@@ -76,7 +90,7 @@ def readiness_of(directory: AuditDirectory, *, corpus: Iterable[Path] = ()) -> R
     _attempt(obstacles, lambda: require_reading(items, standing, scope=plan.review.scope))
     _attempt(obstacles, lambda: resolve_gates(plan, bank, control))
     _attempt(obstacles, lambda: rehearse(plan, record, bank, control_count=_count(control)))
-    return Readiness(tuple(findings), tuple(obstacles))
+    return Readiness(tuple(findings), tuple(obstacles), frozenset(standing))
 
 
 def _attempt(obstacles: list[str], step: Callable[[], _Value]) -> _Value | None:

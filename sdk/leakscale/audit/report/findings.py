@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from leakscale.audit.analysis import AuditAnalysis, analyze_audit
@@ -16,7 +16,7 @@ from leakscale.audit.registration.amending import amendments_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.verifying import locked_registration
-from leakscale.tables import DIGEST, Table, TableHead
+from leakscale.tables import Table, TableHead
 
 __all__ = ["AuditFindings", "read_audit_findings"]
 
@@ -38,7 +38,7 @@ class FileRow:
 
     file: str
     """In the audit's folder."""
-    sha256: str = field(metadata=DIGEST)
+    sha256: str
     made_by: str
 
 
@@ -112,11 +112,20 @@ def _controls(directory: AuditDirectory) -> Iterator[ControlAnalysis]:
 def _files(directory: AuditDirectory, name: str) -> Iterator[FileRow]:
     root = directory.root
     entered = {entry.subject: entry.facts.get("made_by") for entry in AuditLedger(directory).entries()}
+    # Readings are made by the verb that asks.
+    entered = {subject: "answer" if verb == "reading" else verb for subject, verb in entered.items()}
     for top, verb in _VERBS.items():
         for path in _below(root / top):
             relative = path.relative_to(root).as_posix()
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            yield FileRow(relative, digest, f"leakscale audit {entered.get(relative) or verb} {name}")
+            command = f"leakscale audit {entered.get(relative) or verb} {name}"
+            yield FileRow(relative, digest, command + _variant(path.relative_to(root)))
+
+
+def _variant(path: PurePath) -> str:
+    """Return the option that makes an amendment's file, of others nothing."""
+    is_amended = path.parts[0] in {"scores", "analysis"} and path.parts[1] != REGISTERED
+    return f" --variant {path.parts[1]}" if is_amended else ""
 
 
 def _below(path: Path) -> list[Path]:

@@ -111,8 +111,10 @@ def render_markdown(findings: AuditFindings) -> str:
 def _markdown(findings: AuditFindings) -> Iterator[str]:
     registration = findings.registration
     yield from (f"# {finding(findings)}", "", caution(findings), "")
-    yield f"Audit `{findings.name}` of {registration.plan.benchmark.id}, locked {registration.locked_at}, assurance "
-    yield f"level {registration.assurance_level}: {ASSURANCE[registration.assurance_level]}"
+    yield (
+        f"Audit `{findings.name}` of {registration.plan.benchmark.id}, locked {registration.locked_at}, assurance "
+        f"level {registration.assurance_level}: {ASSURANCE[registration.assurance_level]}"
+    )
     files = table_files(findings)
     for table in findings.analysis.tables:
         yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")
@@ -121,13 +123,14 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         yield from ("", f"## Positive control {name}", "", *(f"- {words}" for words in control_words(control)))
         for table in control.tables:
             file = f"controls/{name}/numbers/{csv_name(table)}"
-            yield from _markdown_table(table, file, "leakscale audit positive-control")
+            yield from _markdown_table(table, file, f"leakscale audit positive-control {name}.toml")
     for amendment, analysis in findings.amended:
         yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
         for table in analysis.tables:
             file = f"analysis/{amendment.variant}/{csv_name(table)}"
-            yield from _markdown_table(table, file, f"leakscale audit analyze --variant {amendment.variant}")
-    yield from _markdown_table(findings.files, "", "leakscale audit report")
+            command = f"leakscale audit analyze {findings.name} --variant {amendment.variant}"
+            yield from _markdown_table(table, file, command)
+    yield from _markdown_table(findings.files, "", f"leakscale audit report {findings.name}")
     yield from ("", f"Ledger: `{findings.head}`")
 
 

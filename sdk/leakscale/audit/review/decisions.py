@@ -10,7 +10,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -101,12 +101,12 @@ class ReviewLog:
     def record(
         self,
         verdicts: Mapping[str, tuple[Verdict, str]],
-        items: Iterable[ReviewItem],
+        items: Sequence[ReviewItem],
         *,
         reviewer: str,
         now: datetime | None = None,
     ) -> list[Decision]:
-        """Log decisions, all or none of them.
+        """Log decisions, all or none of them; one that stands already, word for word, is not logged again.
 
         Args:
             verdicts: Verdict and note by name of the form.
@@ -120,16 +120,19 @@ class ReviewLog:
             raise InvalidRequestError("review: no reader is named; pass --by with a name")
         digests = {str(item.name): item.digest for item in items}
         at = (now or utc_now()).isoformat()
-        decisions = []
+        standing, decisions = self.standing(items), []
         for name, (verdict, note) in verdicts.items():
             if name not in digests:
                 raise NotFoundError(f"form '{name}' is not under review; name a form as the packet does")
             if verdict is Verdict.REJECT and not note.strip():
                 raise InvalidRequestError(f"form '{name}': rejected without a note; say what is wrong with it")
-            decisions.append(Decision(name, digests[name], verdict, reviewer.strip(), note.strip(), at))
-        before = self._path.read_bytes() if self._path.exists() else b""
+            decision = Decision(name, digests[name], verdict, reviewer.strip(), note.strip(), at)
+            before = standing.get(name)
+            if before is None or replace(before, at=at) != decision:
+                decisions.append(decision)
+        kept = self._path.read_bytes() if self._path.exists() else b""
         lines = "".join(json.dumps(asdict(decision), ensure_ascii=False) + "\n" for decision in decisions)
-        write_whole(self._path, before + lines.encode())
+        write_whole(self._path, kept + lines.encode())
         return decisions
 
     def _lines(self) -> list[bytes]:

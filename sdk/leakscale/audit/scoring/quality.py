@@ -42,6 +42,10 @@ class FormQuality:
     secondary_right_count: int
     """Choices that are right by the choice score that was not registered as primary."""
 
+    def share_of_generated(self, count: int) -> float:
+        """Return a count as a share of the generated answers, of which there is at least one."""
+        return count / (self.answer_count - self.choice_count)
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields as plain JSON values."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "formats"} | {
@@ -136,24 +140,27 @@ def _form_quality(
 def _warnings(
     qualities: Iterable[FormQuality], plan: AuditPlan, *, rerun_count: int, alike_count: int
 ) -> Iterable[str]:
-    for each in qualities:
-        generated = each.answer_count - each.choice_count
-        if not generated:
-            continue
-        cut_off, phrase = each.cut_off_count / generated, each.phrase_count / generated
-        if cut_off > plan.scoring.truncation_share_max:
-            yield (
-                f"{each.form}: {100 * cut_off:.1f} % of answers were cut off at {plan.decoding.token_count_max} "
-                f"tokens, more than {100 * plan.scoring.truncation_share_max:g} %; cut answers pull the gap to zero, "
-                "so amend decoding.token_count_max and report it beside"
-            )
-        if plan.prompt.answer_phrase and phrase < plan.scoring.phrase_share_min:
-            yield (
-                f"{each.form}: {100 * phrase:.1f} % of answers have the phrase {plan.prompt.answer_phrase!r}, less "
-                f"than {100 * plan.scoring.phrase_share_min:g} %; see that the parser takes the formats the model uses"
-            )
+    generated = {each.form: each for each in qualities if each.answer_count > each.choice_count}
+    cut_off = {form: each.share_of_generated(each.cut_off_count) for form, each in generated.items()}
+    phrase = {form: each.share_of_generated(each.phrase_count) for form, each in generated.items()}
+    truncation_max, phrase_min = plan.scoring.truncation_share_max, plan.scoring.phrase_share_min
+    if often := _listed({form: share for form, share in cut_off.items() if share > truncation_max}):
+        yield (
+            f"answers cut off at {plan.decoding.token_count_max} tokens: {often}, more than {100 * truncation_max:g} "
+            "%; cut answers pull the gap to zero, so amend decoding.token_count_max and report it beside"
+        )
+    rarely = _listed({form: share for form, share in phrase.items() if share < phrase_min})
+    if plan.prompt.answer_phrase and rarely:
+        yield (
+            f"answers with the phrase {plan.prompt.answer_phrase!r}: {rarely}, less than {100 * phrase_min:g} %; see "
+            "that the parser takes the formats the model uses"
+        )
     if alike_count < rerun_count:
         yield (
             f"{rerun_count - alike_count} of {rerun_count} questions asked twice were answered differently; the engine "
             "does not repeat itself, and the gap holds its noise"
         )
+
+
+def _listed(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{form} {100 * share:.1f} %" for form, share in shares.items())
