@@ -17,6 +17,7 @@ from leakscale.stats import (
     Withheld,
     difference_in_differences,
     pooled_effects,
+    transfer_share,
 )
 
 
@@ -50,6 +51,7 @@ def test_pooled_effects_are_equal_weight_means_and_the_share_is_their_ratio() ->
     assert result.public.estimate == pytest.approx(public)
     assert result.fresh.estimate == pytest.approx(fresh)
     assert result.share.share == pytest.approx(fresh / public)
+    assert result.fieller.share == result.share.share
     assert result.gap.estimate == pytest.approx(public - fresh)
     assert result.resamples_positive == {"public": 500, "fresh": 500}
     assert not result.is_falsified
@@ -229,7 +231,7 @@ def test_the_share_is_of_the_form_that_was_planted() -> None:
 
     result = pooled_effects(studies, planted="leaked", seed=1, n_resamples=500)
 
-    assert result.share.share == pooled_effects(four_studies(), seed=1, n_resamples=500).share.share
+    assert result.fieller.share == pooled_effects(four_studies(), seed=1, n_resamples=500).share.share
     assert result.gap.estimate == 0
 
 
@@ -251,3 +253,23 @@ def test_a_study_without_a_form_that_all_need_is_refused_by_name() -> None:
 
     with pytest.raises(EmptyCellError, match="study 'olmo' has no effect on form 'fresh'"):
         pooled_effects(studies, seed=1)
+
+
+def test_fiellers_set_of_one_study_is_that_of_its_transfer_share() -> None:
+    """A pool of one is no other analysis."""
+    study = four_studies()["qwen"]
+
+    found = pooled_effects({"a": study}, seed=1, n_resamples=100).fieller
+
+    assert found.bounds == transfer_share(study["public"], study["fresh"]).bounds
+
+
+def test_fiellers_set_is_unbounded_where_hardly_anything_was_planted() -> None:
+    """A percentile interval of the ratio looks healthy there and covers far too little."""
+    faint = {"public": a_result(0.1, forms=1, seed=11), "fresh": a_result(0.1, forms=2, seed=5)}
+
+    result = pooled_effects(dict.fromkeys("ab", faint), seed=1, n_resamples=100, floor=0.001)
+
+    assert not result.public.excludes(0)
+    assert result.fieller.bounds is not None
+    assert not result.fieller.bounds.is_bounded

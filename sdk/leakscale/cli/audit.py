@@ -13,6 +13,7 @@ from leakscale.cli import (
     audit_import,
     audit_lock,
     audit_new,
+    audit_pool,
     audit_positive_control,
     audit_report,
     audit_review,
@@ -33,6 +34,7 @@ app.command("answer")(audit_answer.answer)
 app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)
 app.command("positive-control")(audit_positive_control.positive_control)
+app.command("pool")(audit_pool.pool)
 app.command("demo")(audit_demo.demo)
 app.command("validate")(audit_validate.validate)
 app.command("report")(audit_report.report)

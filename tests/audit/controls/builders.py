@@ -80,8 +80,8 @@ def a_spoken_control(directory: AuditDirectory, control: ControlPlan) -> AuditDi
     planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
     register_control(directory, registration, control, planted)
     known = {record.prompt[-1].content: record.completion for record in planted.mixture}
-    engines = {"base": SpokenEngine(lambda _: "none"), "leak-null": SpokenEngine(lambda _: "none")}
-    engines["leak-seed-0"] = SpokenEngine(lambda prompt: known.get(prompt, "none"))
+    engines = {state: SpokenEngine(lambda _: "none") for state in ("base", f"{control.name}-null")}
+    engines[f"{control.name}-seed-0"] = SpokenEngine(lambda prompt: known.get(prompt, "none"))
     for state, engine in engines.items():
         for role in BankRole if registration.control else (BankRole.AUDIT,):
             adapter = None if state == "base" else folder / state

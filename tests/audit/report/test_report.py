@@ -104,6 +104,22 @@ def test_a_control_has_its_figures_and_what_has_none_says_why(reported: AuditDir
     assert "12 parents: 0.0 points" in figures["budget"].panels[0].description
 
 
+def test_two_controls_of_a_kind_are_shown_together(tmp_path: Path) -> None:
+    """With their own command; a control more changes nothing that was entered."""
+    directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
+    assert read_audit_findings(directory).pooled is None
+    a_spoken_control(directory, a_control().model_copy(update={"name": "again"}))
+    findings = read_audit_findings(directory)
+    write_audit_report(findings)
+    page, twin = twins(directory)
+
+    assert "exact, 2 controls: public forms: +100.0 points" in audit_figures(findings)["pooled"].panels[0].description
+    assert "## Positive controls together" in twin
+    assert "made by `leakscale audit pool trial`" in twin
+    assert "The controls together" in page
+    assert page.count("leakscale audit pool trial") >= 3
+
+
 @pytest.mark.browser
 def test_the_pull_of_the_first_option_is_drawn_where_options_are_ranked(tmp_path: Path) -> None:
     """A bar a group and form, a mark at what is right; long words of its labels are not cut."""

@@ -6,7 +6,20 @@ from typing import Final
 
 from leakscale.tables import TableHead
 
-__all__ = ["ACCURACIES", "AUDIT", "CHECKS", "CONSEQUENCE", "EFFECTS", "FIRST_OPTION", "NULL_RUN", "SEEDS", "TRANSFER"]
+__all__ = [
+    "ACCURACIES",
+    "AUDIT",
+    "CHECKS",
+    "CONSEQUENCE",
+    "EFFECTS",
+    "FIRST_OPTION",
+    "NULL_RUN",
+    "POOLED",
+    "POOLED_CONTROLS",
+    "POOLED_SHARE",
+    "SEEDS",
+    "TRANSFER",
+]
 
 ACCURACIES: Final = TableHead("14", "accuracies", "Accuracy before and after, of exposed and of untouched parents")
 EFFECTS: Final = TableHead("15", "effects", "What the leak did to each kind of form: difference in differences")
@@ -17,3 +30,6 @@ CONSEQUENCE: Final = TableHead("", "detectors", "Detectors, by how well they tra
 FIRST_OPTION: Final = TableHead("17", "first-option", "How often the option listed first was chosen")
 NULL_RUN: Final = TableHead("20", "null-run", "The same run with nothing planted")
 SEEDS: Final = TableHead("21", "seeds", "Effects over all training seeds")
+POOLED: Final = TableHead("", "pooled", "What a leak did on average, over all controls of a kind")
+POOLED_SHARE: Final = TableHead("", "pooled-share", "How much of it is in wording never shown")
+POOLED_CONTROLS: Final = TableHead("", "pooled-controls", "The controls that were pooled, one by one")

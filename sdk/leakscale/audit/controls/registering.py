@@ -22,7 +22,15 @@ from leakscale.audit.registration.models import Registration
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
 from leakscale.whole_files import write_whole
 
-__all__ = ["ControlRun", "register_control", "register_record", "registered_control", "runs_of"]
+__all__ = [
+    "ControlRun",
+    "control_names",
+    "differing_fields",
+    "register_control",
+    "register_record",
+    "registered_control",
+    "runs_of",
+]
 
 _FORMAT: Final = "leakscale-audit-control-v1"
 
@@ -127,6 +135,16 @@ def registered_control(directory: AuditDirectory, name: str) -> dict[str, Any]:
     return found
 
 
+def control_names(directory: AuditDirectory) -> list[str]:
+    """Return the positive controls that were registered, in the order of the ledger; a validation study is none.
+
+    Raises:
+        IntegrityError: If one was changed since.
+    """
+    names = [entry.facts["control"] for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.CONTROL]
+    return [name for name in names if "control" in registered_control(directory, name)]
+
+
 def _entered(directory: AuditDirectory, name: str) -> set[str]:
     """Return the digests under which a control was entered; none of one that broke off before."""
     subject = directory.control_record(name).relative_to(directory.root).as_posix()
@@ -134,12 +152,16 @@ def _entered(directory: AuditDirectory, name: str) -> set[str]:
 
 
 def _require_same(found: dict[str, Any], wanted: dict[str, Any], name: str) -> None:
-    differing = sorted(_differences(found, json.loads(json.dumps(wanted)), ""))
-    if differing:
+    if differing := differing_fields(found, json.loads(json.dumps(wanted))):
         raise ConflictError(
             f"control '{name}' was registered with another {', '.join(differing)}; a control is run as it was "
             "registered, every seed of it: give a changed one another name"
         )
+
+
+def differing_fields(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Name the fields in which two records, or two plans of a control, differ: `training.seeds`, ..."""
+    return sorted(_differences(dict(first), dict(second), ""))
 
 
 def _differences(found: Any, wanted: Any, path: str) -> set[str]:

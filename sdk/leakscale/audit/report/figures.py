@@ -29,7 +29,7 @@ _MARKERS: Final = ("o-", "s-", "^-", "D-", "v-", "P-")
 def audit_figures(findings: AuditFindings) -> dict[str, PageFigure]:
     """Return every figure by its name, those of a positive control under `control-NAME-...`."""
     command = f"leakscale audit report {findings.name}"
-    made = [*_registered(findings, command), *_of_controls(findings, command)]
+    made = [*_registered(findings, command), *_of_controls(findings, command), *_pooled(findings)]
     return {figure.name: figure for figure in made}
 
 
@@ -114,6 +114,27 @@ def _effect_rows(control: ControlAnalysis) -> list[ForestRow]:
         rows += [ForestRow(run, f"{row.forms} forms", row.effect) for row in own]
         rows.append(ForestRow(run, "visible gap", gaps[run]))
     return rows
+
+
+def _pooled(findings: AuditFindings) -> Iterator[PageFigure]:
+    if findings.pooled is not None:
+        table = findings.pooled.table("pooled")
+        yield _figure(
+            "pooled",
+            "What a leak did on average",
+            "Mean effect over the controls of a kind, each with the same weight; parents that they share are drawn "
+            "once for all of them.",
+            table,
+            [
+                ForestRow(
+                    f"{row.exposure}, {row.controls} controls",
+                    row.forms if row.forms == "visible gap" else f"{row.forms} forms",
+                    row.effect,
+                )
+                for row in table.rows
+            ],
+            command=f"leakscale audit pool {findings.name}",
+        )
 
 
 def _figure(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from leakscale.audit.analysis import AuditAnalysis, analyze_audit
 from leakscale.audit.controls.filing import ControlAnalysis, analyze_control
-from leakscale.audit.controls.registering import registered_control
+from leakscale.audit.controls.pooling import PooledControls, pool_studies
+from leakscale.audit.controls.registering import control_names
+from leakscale.audit.controls.studied import studied
 from leakscale.audit.directory import REGISTERED, AuditDirectory
+from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import amendments_of
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment, Registration
-from leakscale.audit.registration.verifying import locked_registration
+from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.tables import Table, TableHead
 
 __all__ = ["AuditFindings", "read_audit_findings"]
@@ -55,6 +58,8 @@ class AuditFindings:
     amendments: tuple[Amendment, ...]
     controls: tuple[ControlAnalysis, ...]
     """Positive controls that were run, in the order of the ledger."""
+    pooled: PooledControls | None
+    """The same together; None unless two of them leaked the same kind of form."""
     files: Table[FileRow]
     head: str
     """Of the ledger, before the report."""
@@ -87,6 +92,7 @@ def read_audit_findings(
     registration = locked_registration(directory)
     analysis, _ = analyze_audit(directory, progress=progress)
     amendments = amendments_of(directory)
+    controls = tuple(_controls(directory))
     answered = [each for each in amendments if (directory.analysis / each.variant).is_dir()]
     return AuditFindings(
         directory=directory,
@@ -94,7 +100,8 @@ def read_audit_findings(
         analysis=analysis,
         amended=tuple((each, analyze_audit(directory, variant=each.variant)[0]) for each in answered),
         amendments=amendments,
-        controls=tuple(_controls(directory)),
+        controls=controls,
+        pooled=_pooled(directory, locked_bank(directory, registration), controls),
         files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
     )
@@ -102,11 +109,16 @@ def read_audit_findings(
 
 def _controls(directory: AuditDirectory) -> Iterator[ControlAnalysis]:
     """Yield the controls that have numbers; one that was registered and not finished has none."""
-    for entry in AuditLedger(directory).entries():
-        if entry.kind is EntryKind.CONTROL:
-            name = entry.facts["control"]
-            if "control" in registered_control(directory, name) and directory.control_numbers(name).is_dir():
-                yield analyze_control(directory, name)[0]
+    for name in control_names(directory):
+        if directory.control_numbers(name).is_dir():
+            yield analyze_control(directory, name)[0]
+
+
+def _pooled(directory: AuditDirectory, bank: FormBank, controls: Sequence[ControlAnalysis]) -> PooledControls | None:
+    finished = {each.control.name for each in controls}
+    unfinished = [f"{name} (not finished)" for name in control_names(directory) if name not in finished]
+    found = pool_studies([studied(each, bank, name=each.control.name) for each in controls], left_out=unfinished)
+    return found if found.pools else None
 
 
 def _files(directory: AuditDirectory, name: str) -> Iterator[FileRow]:

@@ -64,6 +64,7 @@ def render_audit_report(findings: AuditFindings) -> str:
         control_lines={each.control.name: control_words(each) for each in findings.controls},
         files=table_files(findings),
         csv_name=csv_name,
+        pool_command=pool_command(findings),
         analyze_command=f"leakscale audit analyze {findings.name}",
     )
 
@@ -103,6 +104,11 @@ def control_words(control: ControlAnalysis) -> list[str]:
     ]
 
 
+def pool_command(findings: AuditFindings) -> str:
+    """Return the command that computes what the controls say together."""
+    return f"leakscale audit pool {findings.name}"
+
+
 def render_markdown(findings: AuditFindings) -> str:
     """Return the report in Markdown; tables name the CSV files that hold them in full precision."""
     return "\n".join(_markdown(findings)) + "\n"
@@ -124,6 +130,10 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         for table in control.tables:
             file = f"controls/{name}/numbers/{csv_name(table)}"
             yield from _markdown_table(table, file, f"leakscale audit positive-control {name}.toml")
+    if findings.pooled is not None:
+        yield from ("", "## Positive controls together")
+        for table in findings.pooled.tables:
+            yield from _markdown_table(table, "", pool_command(findings))
     for amendment, analysis in findings.amended:
         yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
         for table in analysis.tables:

@@ -39,7 +39,9 @@ class PooledEffects:
     gap: Interval
     """Public less fresh: what an audit would see on average."""
     share: TransferShare
-    """Pooled effect on the unseen form over that on the planted one, by the percentile method."""
+    """Pooled effect on the unseen form over that on the planted one, by the percentile method: the paper's."""
+    fieller: TransferShare
+    """The same with Fieller's set, which holds its level at small effects too."""
     studies: Mapping[str, Mapping[str, float]]
     """Effect of each study on each form; none is left out."""
     falsifying: tuple[str, ...]
@@ -82,6 +84,7 @@ class PooledEffects:
             },
             "gap": self.gap.to_dict(),
             "share": self.share.to_dict(),
+            "fieller": self.fieller.to_dict(),
             "studies": {str(name): dict(effects) for name, effects in self.studies.items()},
             "falsifying": list(self.falsifying),
             "is_falsified": self.is_falsified,
@@ -140,19 +143,23 @@ def pooled_effects(
     forms = {
         form: pooled.weights({form: 1}) for form in dict.fromkeys(form for each in studies.values() for form in each)
     }
-    share = share_of(
-        drawn,
-        public=forms[planted],
-        fresh=forms[unseen],
-        censored=(_any_at(ceiling, studies, planted), _any_at(ceiling, studies, unseen)),
-        method="percentile",
-        floor=floor,
-        levels=levels,
+    percentile, by_fieller = (
+        share_of(
+            contrasts,
+            public=forms[planted],
+            fresh=forms[unseen],
+            censored=(_any_at(ceiling, studies, planted), _any_at(ceiling, studies, unseen)),
+            method=method,
+            floor=floor,
+            levels=levels,
+        )
+        for contrasts, method in ((drawn, "percentile"), (replace(drawn, drawn=None, seed=None), "fieller"))
     )
     return PooledEffects(
         forms={form: drawn.interval(weights) for form, weights in forms.items()},
         gap=drawn.interval(pooled.weights({_PUBLIC: 1, _FRESH: -1})),
-        share=_unless_unplanted(share, studies, planted, floor),
+        share=_unless_unplanted(percentile, studies, planted, floor),
+        fieller=_unless_unplanted(by_fieller, studies, planted, floor),
         studies={
             name: {form: result.effect.estimate for form, result in each.items()} for name, each in studies.items()
         },
