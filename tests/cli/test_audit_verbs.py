@@ -79,6 +79,27 @@ def test_check_lists_everything_that_the_lock_would_refuse(files: Path, capsys: 
     assert run(["audit", "lock", "a"]) == 2
 
 
+def test_a_look_at_the_packet_keeps_the_filled_in_sheet(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Hours of reading stand in it."""
+    sheet = _open(files) / "private" / "review.csv"
+    assert run(["audit", "review", "a"]) == 0
+    written = sheet.read_text(encoding="utf-8").replace(",,", ",accept,", 1)
+    sheet.write_text(written, encoding="utf-8")
+    capsys.readouterr()
+    assert run(["audit", "review", "a"]) == 0
+    assert "holds decisions that are not logged, and is left as it is" in capsys.readouterr().err
+    assert sheet.read_text(encoding="utf-8") == written
+    assert run(["audit", "review", "a", "--sheet", str(sheet), "--by", "Ana"]) == 0
+    assert "accept" not in sheet.read_text(encoding="utf-8")
+
+
+def test_an_argument_that_is_no_text_is_usage(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes that are not UTF-8 come from the system as lone surrogates, which no file can hold."""
+    _open(files)
+    assert run(["audit", "review", "a", "--accept", "p0/fresh-1", "--by", "\udcff"]) == 2
+    assert "argument 7, '\\udcff', is not UTF-8" in capsys.readouterr().err
+
+
 def test_check_tells_what_is_left_to_read(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What was read is counted, not listed again."""
     bank = _open(files) / "private" / "bank.jsonl"

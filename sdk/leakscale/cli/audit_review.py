@@ -44,7 +44,7 @@ def review(
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.plan import load_plan  # noqa: PLC0415
-    from leakscale.audit.review import ReviewLog, write_packet, write_sheet  # noqa: PLC0415
+    from leakscale.audit.review import ReviewLog, has_unlogged, write_packet, write_sheet  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
     plan, log = load_plan(directory.plan), ReviewLog(directory)
@@ -54,7 +54,14 @@ def review(
         logged = log.record(verdicts, items, reviewer=by) if verdicts else []
         standing = log.standing(items)
         write_packet(directory.review_packet, items, standing, audit=plan.name, scope=plan.review.scope)
-        write_sheet(directory.review_sheet, items, standing)
+        is_kept = has_unlogged(directory.review_sheet, standing)
+        if not is_kept:
+            write_sheet(directory.review_sheet, items, standing)
+    if is_kept:
+        shell_of(context).console.note(
+            f"note: {directory.review_sheet} holds decisions that are not logged, and is left as it is; log them with "
+            f"--sheet {directory.review_sheet} --by NAME, or take it away"
+        )
     unread = [item for item in items if str(item.name) not in standing]
     rejected = sorted(name for name, decision in standing.items() if decision.verdict == "reject")
     flagged = sum(item.is_flagged for item in unread)

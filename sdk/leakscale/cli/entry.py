@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+import typer
+
 from leakscale.cli.app import app
 from leakscale.cli.console import Console
 from leakscale.cli.exits import ExitCode, failure_of, interrupted
@@ -28,6 +30,7 @@ def run(arguments: Sequence[str]) -> int:
     console = Console(as_json="--json" in arguments)
     with _interruptible(console), console.logs():
         try:
+            _require_text(arguments)
             outcome = app(hoist_global_options(arguments), prog_name="leakscale", standalone_mode=False)
         except KeyboardInterrupt as error:
             console.fail(interrupted(str(error)))
@@ -42,6 +45,15 @@ def run(arguments: Sequence[str]) -> int:
     if code == ExitCode.INTERRUPTED:
         console.fail(interrupted())
     return code
+
+
+def _require_text(arguments: Sequence[str]) -> None:
+    """Refuse what no file of ours could hold: bytes of a command line that are no text come as lone surrogates."""
+    for number, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise typer.BadParameter(f"argument {number}, {argument!r}, is not UTF-8; type it again") from error
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from leakscale.audit.review import (
     ReviewItem,
     ReviewLog,
     Verdict,
+    has_unlogged,
     read_sheet,
     require_reading,
     review_queue,
@@ -121,6 +122,14 @@ def test_the_lock_asks_for_the_reading_that_the_plan_names(tmp_path: Path, direc
         require_reading(items, log.standing(items), scope="none")
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 100_000, b"[]", b'{"verdict": "accept"}', b'{"form": ["x"]}'])
+def test_a_log_of_something_else_is_named(directory: AuditDirectory, content: bytes) -> None:
+    """Whatever it holds: it is a file that people can reach."""
+    directory.review_log.write_bytes(content + b"\n")
+    with pytest.raises(IntegrityError, match="line 1: no decision"):
+        ReviewLog(directory).decisions()
+
+
 def test_a_damaged_log_is_named(tmp_path: Path, directory: AuditDirectory) -> None:
     """A decision that cannot be read must not count as none."""
     ReviewLog(directory).record({"p1/fresh-1": (Verdict.ACCEPT, "")}, _queue(tmp_path, line()), reviewer="Ana")
@@ -156,6 +165,39 @@ def test_a_sheet_that_cannot_be_read_is_named(tmp_path: Path, text: str, message
     (tmp_path / "sheet.csv").write_text(text)
     with pytest.raises(InvalidRequestError, match=message):
         read_sheet(tmp_path / "sheet.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_sheet_is_read_however_a_spreadsheet_saves_it(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    """Which mark separates cells depends on the reader's country."""
+    rows = [("form", "verdict", "note"), ("p1/fresh-1", "Reject", "asks, oddly; é"), ("p1/fresh-2", "", "")]
+    with (tmp_path / "sheet.csv").open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    assert read_sheet(tmp_path / "sheet.csv") == {"p1/fresh-1": (Verdict.REJECT, "asks, oddly; é")}
+
+
+def test_decisions_that_nobody_logged_are_seen(tmp_path: Path, directory: AuditDirectory) -> None:
+    """The sheet that the tool wrote is the one that people fill in."""
+    items, log, sheet = _queue(tmp_path, line()), ReviewLog(directory), directory.review_sheet
+    assert not has_unlogged(sheet, {})
+    write_sheet(sheet, items, {})
+    assert not has_unlogged(sheet, {})
+    sheet.write_text("form,verdict,note\np1/fresh-1,reject,odd \n", encoding="utf-8")
+    assert has_unlogged(sheet, {})
+    log.record(read_sheet(sheet), items, reviewer="Ana")
+    assert not has_unlogged(sheet, log.standing(items))
+    sheet.write_bytes(b"form,verdict,note\n\xe9")
+    assert has_unlogged(sheet, log.standing(items))
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\v", "\r"])
+def test_a_note_may_hold_any_character(tmp_path: Path, directory: AuditDirectory, separator: str) -> None:
+    """A paragraph pasted from elsewhere is one note of one decision."""
+    items, log = _queue(tmp_path, line()), ReviewLog(directory)
+    log.record({"p1/fresh-1": (Verdict.REJECT, f"odd{separator}wording")}, items, reviewer=f"Ana{separator}B")
+    (decision,) = log.decisions()
+    assert (decision.note, decision.reviewer) == (f"odd{separator}wording", f"Ana{separator}B")
 
 
 def test_the_sheet_leaves_out_what_is_decided(tmp_path: Path, directory: AuditDirectory) -> None:

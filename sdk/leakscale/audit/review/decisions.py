@@ -6,15 +6,13 @@ about the same bytes takes the place of the earlier one, and both stay in the lo
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
@@ -22,10 +20,9 @@ from leakscale.audit.review.queue import ReviewItem
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.whole_files import write_whole
 
-__all__ = ["Decision", "ReviewLog", "Verdict", "read_sheet", "require_reading"]
+__all__ = ["Decision", "ReviewLog", "Verdict", "require_reading"]
 
 _COMMITMENT: Final = b"leakscale-review-v1/"
-_SHEET_COLUMNS: Final = ("form", "verdict", "note")
 
 
 class Verdict(StrEnum):
@@ -79,14 +76,11 @@ class ReviewLog:
         Raises:
             IntegrityError: If a line is no decision.
         """
-        if not self._path.exists():
-            return []
         found = []
-        for number, line in enumerate(self._path.read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(self._lines(), start=1):
             try:
-                fields = json.loads(line)
-                found.append(Decision(**(fields | {"verdict": Verdict(fields["verdict"])})))
-            except (KeyError, TypeError, ValueError) as error:
+                found.append(_decision(json.loads(line)))
+            except (KeyError, RecursionError, TypeError, ValueError) as error:
                 raise IntegrityError(
                     f"review log '{self._path}', line {number}: no decision ({error}); restore the file from a copy"
                 ) from error
@@ -159,27 +153,8 @@ def require_reading(items: Sequence[ReviewItem], standing: Mapping[str, Decision
     return len(standing)
 
 
-def read_sheet(path: Path) -> dict[str, tuple[Verdict, str]]:
-    """Read verdicts from a filled-in review sheet; rows without a verdict are left out.
-
-    Raises:
-        NotFoundError: If there is no such file.
-        InvalidRequestError: If it lacks a column, or a row has another verdict or a form that came before.
-    """
-    if not path.is_file():
-        raise NotFoundError(f"sheet '{path}' does not exist; `leakscale audit review` writes one")
-    found: dict[str, tuple[Verdict, str]] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        if missing := [column for column in _SHEET_COLUMNS if column not in (rows.fieldnames or ())]:
-            raise InvalidRequestError(f"sheet '{path}': column '{missing[0]}' is missing; keep the first line")
-        for number, row in enumerate(rows, start=2):
-            word = (row["verdict"] or "").strip().lower()
-            if not word:
-                continue
-            if word not in list(Verdict):
-                raise InvalidRequestError(f"sheet '{path}', row {number}: verdict {word!r}; write accept or reject")
-            if row["form"] in found:
-                raise InvalidRequestError(f"sheet '{path}', row {number}: form '{row['form']}' comes twice; keep one")
-            found[row["form"]] = (Verdict(word), row["note"] or "")
-    return found
+def _decision(fields: dict[str, Any]) -> Decision:
+    decision = Decision(**(fields | {"verdict": Verdict(fields["verdict"])}))
+    if not all(isinstance(value, str) for value in fields.values()):
+        raise TypeError("a field of it is no text")
+    return decision

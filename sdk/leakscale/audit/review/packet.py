@@ -1,9 +1,7 @@
-"""The review packet: one HTML file without script or network, and the same order as a sheet to fill in."""
+"""The review packet: one HTML file without script or network."""
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from leakscale.audit.review.queue import RELATIONS, ReviewItem
 from leakscale.errors import InvalidRequestError
 from leakscale.whole_files import write_whole
 
-__all__ = ["Span", "compare_words", "write_packet", "write_sheet"]
+__all__ = ["Span", "compare_words", "write_packet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +54,6 @@ def write_packet(
         flagged_count=sum(item.is_flagged for item in items),
     )
     write_whole(path, page.encode())
-
-
-def write_sheet(path: Path, items: Sequence[ReviewItem], standing: Mapping[str, Decision]) -> None:
-    """Write the forms that are not decided yet, riskiest first, with columns for verdict and note."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("form", "verdict", "note", "bank", "risk", "reasons"))
-    for item in items:
-        if str(item.name) not in standing:
-            rows.writerow((item.name, "", "", item.bank, f"{item.risk:.2f}", "; ".join(item.reasons)))
-    write_whole(path, text.getvalue().encode())
 
 
 def compare_words(first: str, second: str) -> tuple[list[Span], list[Span]]:
