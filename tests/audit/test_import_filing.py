@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.importers import ImportOptions, LogPaths, Selection
 from leakscale.audit.importers.filing import import_into_audit
+from leakscale.audit.importers.saving import notes_path
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.locking import lock_audit
-from leakscale.audit.scores import ScoreTable
+from leakscale.audit.registration.standing import Standing
+from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError, PreconditionError
 
 BY_HAND = Selection("right", form_key="form")
@@ -75,8 +78,76 @@ def test_other_scores_of_the_same_model_are_refused(tmp_path: Path) -> None:
     """Whoever may import twice may keep the better one."""
     directory = a_locked_audit(tmp_path)
     import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
-    with pytest.raises(ConflictError, match="holds other scores of tiny already"):
+    with pytest.raises(ConflictError, match=r"the ledger has entered another one \(entry 3.*restore that one"):
         import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND)
+
+
+def test_scores_that_were_removed_make_no_place_for_others(tmp_path: Path) -> None:
+    """What the ledger has entered stays the model's score, wherever its file is."""
+    directory = a_locked_audit(tmp_path)
+    imported, path = import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND)
+    ledger = directory.ledger.read_bytes()
+    shutil.rmtree(directory.root / "scores")
+    with pytest.raises(ConflictError, match=r"the ledger has entered another one \(entry 3.*restore that one"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+
+    assert not path.exists()
+    import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND)
+    assert ScoreTable.from_jsonl(path) == imported.table
+    assert directory.ledger.read_bytes() == ledger
+
+
+@pytest.mark.parametrize(("first", "second"), [("graded", "correct"), ("correct", "graded")])
+def test_a_second_kind_of_accuracy_is_refused(tmp_path: Path, first: str, second: str) -> None:
+    """Whoever may import both may drop the one that is worse."""
+    directory = a_locked_audit(tmp_path)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND, kind=ScoreKind(first))
+    ledger = directory.ledger.read_bytes()
+    with pytest.raises(ConflictError, match=f"a model has one kind of accuracy, not '{first}' and '{second}'"):
+        import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND, kind=ScoreKind(second))
+
+    assert directory.ledger.read_bytes() == ledger
+
+
+def test_an_import_is_not_repeated_with_other_notes(tmp_path: Path) -> None:
+    """That prompts were trusted is not taken back once the scores are entered."""
+    directory = a_locked_audit(tmp_path)
+    trusting = ImportOptions(are_prompts_trusted=True)
+    _, path = import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND, options=trusting)
+    record = notes_path(path).read_bytes()
+    with pytest.raises(ConflictError, match="was imported with other notes"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+
+    assert notes_path(path).read_bytes() == record
+
+
+def test_the_record_of_an_import_is_bound_with_its_scores(tmp_path: Path) -> None:
+    """It says what was overlooked; edited, it would say that nothing was."""
+    directory = a_locked_audit(tmp_path)
+    _, path = import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    record = notes_path(path)
+    Standing(directory).require_whole()
+    record.write_bytes(record.read_bytes().replace(b"false", b"true "))
+    with pytest.raises(IntegrityError, match=r"import\.json' is not the one that the ledger names"):
+        Standing(directory).require_whole()
+    record.unlink()
+    with pytest.raises(IntegrityError, match=r"import\.json' is missing, and entry 3"):
+        Standing(directory).require_whole()
+
+
+@pytest.mark.parametrize("state", ["adapted", "../../../../escaped", "/tmp/escaped", "base\n", ""])
+def test_a_log_is_of_the_registered_model_in_its_base_state(tmp_path: Path, state: str) -> None:
+    """Nobody registered another, and files are named after it."""
+    directory = a_locked_audit(tmp_path)
+    (log,) = a_log_of(directory).together
+    outcome = run_import(
+        *("--metric", "right", "--form-key", "form", "--together", str(log)),
+        *("--audit", str(directory.root), "--model", "tiny", "--state", state),
+    )
+
+    assert outcome.exit_code == 2
+    assert "in state base" in " ".join(outcome.output.replace("│", "").split())
+    assert not directory.asked()
 
 
 def test_before_the_lock_nothing_is_imported(tmp_path: Path) -> None:

@@ -62,7 +62,9 @@ def import_(
     selection = Selection(metric, filter=filter_, key=key, form_key=form_key, text_key=text_key)
     options = ImportOptions(frozenset(may_differ or ()), allow_missing, trust_prompts)
     if audit is not None and out is None and bank is None and model:
-        imported, target = _into_audit(audit, model, paths, selection, control, ScoreKind(kind), state, options)
+        if state != "base":
+            raise typer.BadParameter(f"state is '{state}'; a log of an audit is of the registered model, in state base")
+        imported, target = _into_audit(audit, model, paths, selection, control, ScoreKind(kind), options)
     elif out is not None and audit is None:
         imported, target = _to_file(out, bank, model, paths, selection, ScoreKind(kind), state, options)
     else:
@@ -81,7 +83,6 @@ def _into_audit(
     selection: Selection,
     control: bool,
     kind: ScoreKind,
-    state: str,
     options: ImportOptions,
 ) -> tuple[Imported, Path]:
     from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
@@ -94,7 +95,6 @@ def _into_audit(
         selection,
         role=BankRole.CONTROL if control else BankRole.AUDIT,
         kind=kind,
-        state=state,
         options=options,
     )
 

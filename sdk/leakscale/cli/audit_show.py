@@ -29,7 +29,9 @@ def show(
         ),
     ] = "",
 ) -> None:
-    """Verify ledger, registration and banks of an audit, and show what was registered; exit code 1 where one fails.
+    """Verify an audit, and show what was registered; exit code 1 where something is missing or was changed.
+
+    Held against the ledger: registration, draw and frame, every file that was entered, and the banks where they are.
 
     For example:
 
@@ -39,7 +41,8 @@ def show(
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
-    from leakscale.audit.registration.opening import read_draw  # noqa: PLC0415
+    from leakscale.audit.registration.opening import draw_again, read_draw  # noqa: PLC0415
+    from leakscale.audit.registration.standing import Standing  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
     ledger = AuditLedger(directory)
@@ -47,7 +50,11 @@ def show(
     if head:
         ledger.require_extends(Head.parse(head))
     is_locked = any(entry.kind is EntryKind.LOCK for entry in entries)
+    draw_again(directory, draw)
     registration = _verified(directory) if is_locked else None
+    standing = Standing(directory)
+    standing.require_whole()
+    entered = [path.relative_to(root).as_posix() for path, _ in standing.files()]
     facts: dict[str, Any] = {
         "directory": str(root),
         "is_locked": is_locked,
@@ -57,11 +64,13 @@ def show(
         "ledger": [_entry(entry) for entry in entries],
         "head": str(ledger.head()),
         "files": [path.relative_to(root).as_posix() for path in directory.asked()],
+        "entered_files": entered,
     }
     lines = [
         f"{draw.sample_size:,} of {draw.population_size:,} parents, {draw.fresh_count} fresh forms, seed {draw.seed}",
         *([f"strata     {', '.join(_strata(draw))}"] if draw.strata else []),
         *(_registered(registration) if registration else ["not locked; see `leakscale audit check`"]),
+        *([f"files      {len(entered)} that the ledger names, all there and unchanged"] if entered else []),
         *(line for entry in entries for line in _entry_lines(entry)),
         f"head       {ledger.head()}",
     ]

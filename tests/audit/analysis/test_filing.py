@@ -110,7 +110,7 @@ def test_exchanged_scores_are_found(tmp_path: Path) -> None:
     other = scores("tiny", len(ours))
     path.unlink()
     other.to_jsonl(path)
-    with pytest.raises(IntegrityError, match="not those that the ledger names"):
+    with pytest.raises(IntegrityError, match="is not the one that the ledger names"):
         analyze_audit(directory)
 
 
@@ -172,5 +172,5 @@ def test_how_the_run_went_stands_beside_the_scores(tmp_path: Path) -> None:
 
     path = directory.quality("tiny", bank=BankRole.AUDIT)
     path.write_text(path.read_text().replace('"cut_off_count": 4', '"cut_off_count": 0'))
-    with pytest.raises(IntegrityError, match="not what the ledger names"):
+    with pytest.raises(IntegrityError, match="is not the one that the ledger names"):
         analyze_audit(directory)

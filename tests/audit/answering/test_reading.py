@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tests.audit.answering.builders import SpokenEngine, locked_audit
@@ -146,6 +148,34 @@ def test_a_break_between_the_two_tables_reads_nothing_again(tmp_path: Path) -> N
 
     assert not engine.read
     assert again.tables == first.tables
+
+
+@pytest.mark.parametrize("kind", [ScoreKind.FAMILIARITY, ScoreKind.MIN_K])
+def test_a_forged_table_of_readings_is_not_entered(tmp_path: Path, kind: ScoreKind) -> None:
+    """Whole in itself, and not what was read: answering again must not make it the audit's own."""
+    directory = locked_audit(tmp_path)
+    answer_audit(directory, "tiny", engine=ReadingEngine())
+    path, ledger = directory.scores("tiny", bank=BankRole.AUDIT, kind=kind), directory.ledger.read_bytes()
+    table = ScoreTable.from_jsonl(path)
+    replace(table, scores=np.full_like(table.scores, -1.0)).to_jsonl(path)
+    with pytest.raises(IntegrityError, match="is not the one that the ledger names"):
+        answer_audit(directory, "tiny", engine=ReadingEngine())
+
+    assert directory.ledger.read_bytes() == ledger
+
+
+def test_a_forged_table_that_was_not_entered_yet_is_held_against_what_was_read(tmp_path: Path) -> None:
+    """A run that broke off before the entry leaves a file that anybody may exchange; the journal is whole."""
+    directory = locked_audit(tmp_path)
+    before = directory.ledger
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=ReadingEngine(breaks_after=9))
+    path, entered = directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.FAMILIARITY), before.read_bytes()
+    read = answer_audit(directory, "tiny", engine=ReadingEngine()).tables[2]
+    before.write_bytes(entered)
+    replace(read, scores=np.full_like(read.scores, -1.0)).to_jsonl(path)
+    with pytest.raises(ConflictError, match="holds other scores of tiny already"):
+        answer_audit(directory, "tiny", engine=ReadingEngine())
 
 
 def test_readings_by_another_engine_are_of_another_run(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,13 @@ from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.amending import amend_audit, registration_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.scores import ScoreKind, ScoreTable
-from leakscale.errors import ConflictError, IntegrityError, NotFoundError, PreconditionError
+from leakscale.errors import (
+    ConflictError,
+    IntegrityError,
+    InvalidRequestError,
+    NotFoundError,
+    PreconditionError,
+)
 
 
 def rightly(prompt: str) -> str:
@@ -119,8 +126,35 @@ def test_better_scores_do_not_replace_what_was_scored(tmp_path: Path) -> None:
     directory = locked_audit(tmp_path)
     answer(directory, SpokenEngine(rightly_in_public))
     directory.answers("tiny", bank=BankRole.AUDIT).unlink()
-    with pytest.raises(ConflictError, match="holds other scores of tiny already"):
+    with pytest.raises(ConflictError, match=r"the ledger has entered another one \(entry 3.*restore that one"):
         answer(directory, SpokenEngine(rightly))
+
+
+def test_scores_that_were_removed_with_their_answers_make_no_place_for_others(tmp_path: Path) -> None:
+    """A second run is refused by the ledger; the first one's file may be made again from the kept answers."""
+    directory = locked_audit(tmp_path)
+    first = answer(directory, SpokenEngine(rightly_in_public))
+    ledger, log = directory.ledger.read_bytes(), directory.answers("tiny", bank=BankRole.AUDIT)
+    kept = log.read_bytes()
+    shutil.rmtree(directory.root / "scores")
+    log.unlink()
+    with pytest.raises(ConflictError, match=r"the ledger has entered another one \(entry 3.*restore that one"):
+        answer(directory, SpokenEngine(rightly))
+    log.write_bytes(kept)
+    again = answer(directory, SpokenEngine(rightly))
+
+    assert again.tables == first.tables
+    assert directory.ledger.read_bytes() == ledger
+
+
+@pytest.mark.parametrize("state", ["../../escaped", "/tmp/escaped", "base\n", "a b", ""])
+def test_a_state_that_is_no_identifier_is_refused(tmp_path: Path, state: str) -> None:
+    """Files are named after it."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(InvalidRequestError, match="names no state of a model"):
+        answer_audit(directory, "tiny", engine=SpokenEngine(rightly), state=state, adapter=tmp_path)
+
+    assert not directory.asked()
 
 
 def test_questions_asked_twice_show_whether_the_engine_repeats_itself(tmp_path: Path) -> None:

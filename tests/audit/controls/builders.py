@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,20 +75,25 @@ def a_word_problem_audit(folder: Path, *, plan: str = PLAN, size: int = 12, own_
 
 def a_spoken_control(directory: AuditDirectory, control: ControlPlan) -> AuditDirectory:
     """Run a control without training: after the leak, the model knows by heart what was leaked, and nothing else."""
+    a_begun_control(directory, control, states=["base", f"{control.name}-seed-0", f"{control.name}-null"])
+    analyze_audit(directory)
+    analyze_control(directory, control.name)
+    return directory
+
+
+def a_begun_control(directory: AuditDirectory, control: ControlPlan, *, states: Sequence[str]) -> None:
+    """Register a control and ask these states; only in that of seed 0 the model knows what was leaked."""
     registration = locked_registration(directory)
     bank, folder = locked_bank(directory, registration), directory.root.parent
     planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
     register_control(directory, registration, control, planted)
     known = {record.prompt[-1].content: record.completion for record in planted.mixture}
-    engines = {state: SpokenEngine(lambda _: "none") for state in ("base", f"{control.name}-null")}
-    engines[f"{control.name}-seed-0"] = SpokenEngine(lambda prompt: known.get(prompt, "none"))
-    for state, engine in engines.items():
+    knowing, ignorant = SpokenEngine(lambda prompt: known.get(prompt, "none")), SpokenEngine(lambda _: "none")
+    for state in states:
+        engine = knowing if state == f"{control.name}-seed-0" else ignorant
         for role in BankRole if registration.control else (BankRole.AUDIT,):
             adapter = None if state == "base" else folder / state
             answer_audit(directory, "tiny", role=role, state=state, adapter=adapter, engine=engine)
-    analyze_audit(directory)
-    analyze_control(directory, control.name)
-    return directory
 
 
 def a_choice_audit(folder: Path, *, size: int = 8) -> AuditDirectory:

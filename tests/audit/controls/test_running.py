@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.audit.controls.builders import PLAN, a_choice_audit, a_control, a_word_problem_audit
+from tests.audit.controls.builders import PLAN, a_begun_control, a_choice_audit, a_control, a_word_problem_audit
 from typer.testing import CliRunner
 
 from leakscale.audit.controls.filing import analyze_control
@@ -124,6 +124,16 @@ def test_a_run_without_scores_leaves_the_control_without_numbers(tmp_path: Path)
     control = a_control(training={"seeds": [0, 1], "null_run": False, "pass_count": 1})
     run_control(directory, control, folder=tmp_path)
     directory.scores("tiny", bank=BankRole.AUDIT, state="leak-seed-1").unlink()
+
+    with pytest.raises(IntegrityError, match=r"leak-seed-1\.correct\.jsonl' is missing, and entry"):
+        analyze_control(directory, "leak")
+
+
+def test_a_control_that_broke_off_has_no_numbers(tmp_path: Path) -> None:
+    """It was registered, and its second seed was never asked."""
+    directory = a_word_problem_audit(tmp_path)
+    control = a_control(training={"seeds": [0, 1], "null_run": False})
+    a_begun_control(directory, control, states=["base", "leak-seed-0"])
 
     with pytest.raises(NotFoundError, match=r"leak-seed-1\.correct\.jsonl' do not exist"):
         analyze_control(directory, "leak")

@@ -65,6 +65,17 @@ def test_an_amendment_is_read_from_its_signed_entry_alone(locked: AuditDirectory
         amendment_in(entry, public_key=b"1" * 32, source="entry")
 
 
+def test_scores_that_were_deleted_had_been_seen_all_the_same(locked: AuditDirectory) -> None:
+    """The ledger knows what there was."""
+    path = locked.scores("tiny", bank=BankRole.AUDIT)
+    subject = path.relative_to(locked.root).as_posix()
+    AuditLedger(locked).append(EntryKind.SCORES, subject=subject, digest=b"1" * 32, at=NOW)
+    amendment = amend_audit(locked, changes={"decoding.token_count_max": 1024}, reason="cut off", now=NOW)
+
+    assert not path.exists()
+    assert amendment.files_seen == (subject,)
+
+
 @pytest.mark.parametrize("reason", ["", "  \n"])
 def test_an_amendment_without_a_reason_is_refused(locked: AuditDirectory, reason: str) -> None:
     """The reason is what a reader judges it by."""

@@ -14,12 +14,12 @@ from leakscale.audit.analysis.panel import AuditSettings, ModelScores, Panel
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scoring.quality import AnswerQuality
-from leakscale.errors import IntegrityError, PreconditionError
+from leakscale.errors import PreconditionError
 from leakscale.stats import NearCopies, find_near_copies
 
 __all__ = ["analyze_audit", "entered_accuracies", "entered_signals", "near_copies_of"]
@@ -46,15 +46,16 @@ def analyze_audit(
     Raises:
         PreconditionError: If the audit is not locked, or a registered model has no scores yet.
         NotFoundError: If there is no such amendment.
-        IntegrityError: If anything was changed after it was entered.
+        IntegrityError: If anything that was entered, of whatever variant or control, is missing or was changed.
         ConflictError: If another analysis of the variant lies there.
     """
     with directory.held():
-        registration = registration_of(directory, variant)
+        registration, standing = registration_of(directory, variant), Standing(directory)
+        standing.require_whole()
         bank = locked_bank(directory, registration)
-        tables = list(_entered_tables(directory, registration, BankRole.AUDIT))
-        controls = list(_entered_tables(directory, registration, BankRole.CONTROL))
-        models = [_with_quality(directory, registration, model) for model in Panel.of(tables, controls)]
+        tables = list(_entered_tables(directory, registration, BankRole.AUDIT, standing))
+        controls = list(_entered_tables(directory, registration, BankRole.CONTROL, standing))
+        models = [_with_quality(directory, registration, model, standing) for model in Panel.of(tables, controls)]
         panel = Panel(tuple(models), near_copies_of(bank, registration))
         settings = AuditSettings(
             registration.design(), registration.plan.inference, seed=registration.plan.decoding.seed
@@ -72,14 +73,15 @@ def near_copies_of(bank: FormBank, registration: Registration | None = None) -> 
     return find_near_copies(originals, fresh, threshold=registration.plan.checks.similarity_max)
 
 
-def _entered_tables(directory: AuditDirectory, registration: Registration, role: BankRole) -> Iterator[ScoreTable]:
+def _entered_tables(
+    directory: AuditDirectory, registration: Registration, role: BankRole, standing: Standing
+) -> Iterator[ScoreTable]:
     """Yield the tables of scores of one bank, each held against the ledger."""
     if role is BankRole.CONTROL and registration.control is None:
         return
-    digests = _entered_digests(directory)
     for model in registration.plan.models:
-        for path in _score_files(directory, registration, model.id, role):
-            yield _entered(directory, path, digests)
+        for path in _score_files(directory, registration, model.id, role, standing):
+            yield ScoreTable.from_jsonl(path)
 
 
 def entered_accuracies(directory: AuditDirectory, model_id: str, *, role: BankRole, state: str) -> ScoreTable:
@@ -90,7 +92,9 @@ def entered_accuracies(directory: AuditDirectory, model_id: str, *, role: BankRo
         IntegrityError: If they are not those that were entered.
     """
     path = directory.scores(model_id, bank=role, state=state)
-    return _entered(directory, path, _entered_digests(directory))
+    table = ScoreTable.from_jsonl(path)
+    Standing(directory).require_entered(path)
+    return table
 
 
 def entered_signals(directory: AuditDirectory, model_id: str, *, state: str) -> dict[ScoreKind, ScoreTable]:
@@ -99,35 +103,40 @@ def entered_signals(directory: AuditDirectory, model_id: str, *, state: str) -> 
     Raises:
         IntegrityError: If a table is not the one that was entered.
     """
-    digests = _entered_digests(directory)
+    standing = Standing(directory)
     paths = {
         kind: directory.scores(model_id, bank=BankRole.AUDIT, state=state, kind=kind)
         for kind in ScoreKind
         if kind.is_signal
     }
-    return {kind: _entered(directory, path, digests) for kind, path in paths.items() if path.is_file()}
+    return {kind: ScoreTable.from_jsonl(path) for kind, path in paths.items() if _is_entered(path, standing)}
 
 
-def _entered_digests(directory: AuditDirectory) -> dict[str, str]:
-    entries = AuditLedger(directory).entries()
-    return {entry.subject: entry.digest for entry in entries if entry.kind is EntryKind.SCORES}
+def _is_entered(path: Path, standing: Standing) -> bool:
+    """Tell whether the ledger has a file, and refuse one that lies there without, or is missing although it has it."""
+    if standing.entry(path) is None and not path.exists():
+        return False
+    standing.require_entered(path)
+    return True
 
 
-def _score_files(directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole) -> list[Path]:
+def _score_files(
+    directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole, standing: Standing
+) -> list[Path]:
     """Return a model's files of scores: one kind of accuracy, and confidences where there are any."""
     files = {
         kind: directory.scores(model_id, bank=role, kind=kind, variant=registration.variant)
         for kind in ScoreKind
         if role is BankRole.AUDIT or not kind.is_signal
     }
-    found = {kind: path for kind, path in files.items() if path.is_file()}
+    found = {kind: path for kind, path in files.items() if _is_entered(path, standing)}
     accuracies = [kind for kind in found if not kind.is_signal]
     if len(accuracies) == 1 or (not found and registration.variant != REGISTERED):
         return list(found.values())  # an amendment may ask some of the models again
     if accuracies:
         raise PreconditionError(
-            f"model '{model_id}' has scores of two kinds on the {role} bank, {' and '.join(accuracies)}; one of them "
-            "is the registered one: keep the other outside the audit"
+            f"model '{model_id}' has scores of two kinds on the {role} bank, {' and '.join(accuracies)}, and a ledger "
+            "that has both says of neither that it was the registered one; register another audit"
         )
     raise PreconditionError(
         f"model '{model_id}' has no scores on the {role} bank ({registration.variant}), and a panel is analyzed whole; "
@@ -135,25 +144,15 @@ def _score_files(directory: AuditDirectory, registration: Registration, model_id
     )
 
 
-def _with_quality(directory: AuditDirectory, registration: Registration, model: ModelScores) -> ModelScores:
+def _with_quality(
+    directory: AuditDirectory, registration: Registration, model: ModelScores, standing: Standing
+) -> ModelScores:
     """Add how the run went, where the audit asked the model itself."""
     table = model.audit
     path = directory.quality(table.model, bank=BankRole.AUDIT, state=table.state, variant=registration.variant)
-    if not path.is_file():
+    if not _is_entered(path, standing):
         return model
-    content, subject = path.read_bytes(), path.relative_to(directory.root).as_posix()
-    entered = {entry.digest for entry in AuditLedger(directory).entries() if entry.subject == subject}
-    if hashlib.sha256(content).hexdigest() not in entered:
-        raise IntegrityError(f"'{path}' is not what the ledger names; answer again, or restore it from a copy")
-    return replace(model, quality=AnswerQuality.from_json(json.loads(content)))
-
-
-def _entered(directory: AuditDirectory, path: Path, digests: dict[str, str]) -> ScoreTable:
-    table = ScoreTable.from_jsonl(path)
-    subject = path.relative_to(directory.root).as_posix()
-    if digests.get(subject) != table.digest:
-        raise IntegrityError(f"scores '{path}' are not those that the ledger names; restore them from a copy")
-    return table
+    return replace(model, quality=AnswerQuality.from_json(json.loads(path.read_bytes())))
 
 
 def _facts(directory: AuditDirectory, registration: Registration) -> dict[str, Any]:
@@ -167,14 +166,7 @@ def _facts(directory: AuditDirectory, registration: Registration) -> dict[str, A
 
 
 def _file(directory: AuditDirectory, analysis: AuditAnalysis, variant: str) -> tuple[Path, ...]:
-    """Write the files and enter the one that holds all; the same analysis again changes nothing."""
-    folder = directory.analysis / variant
-    files = analysis.write(folder)
-    path = folder / "analysis.json"
-    AuditLedger(directory).append_once(
-        EntryKind.ANALYSIS,
-        subject=path.relative_to(directory.root).as_posix(),
-        digest=hashlib.sha256(path.read_bytes()).digest(),
-        facts={"variant": variant},
-    )
+    """Write the files and enter them; the same analysis again changes nothing."""
+    files = analysis.write(directory.analysis / variant)
+    enter_numbers(directory, files, facts={"variant": variant})
     return files

@@ -22,12 +22,14 @@ from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.audit.scores.models import require_state
 from leakscale.audit.scoring.answers import score_answers
 from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
 from leakscale.digests import json_digest
-from leakscale.errors import ConflictError, PreconditionError
+from leakscale.errors import ConflictError, IntegrityError, PreconditionError
 from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
 from leakscale.inference.lines import file_digest
 from leakscale.whole_files import write_whole
@@ -77,10 +79,12 @@ def answer_audit(
 
     Raises:
         PreconditionError: If the audit is not locked, or its model is one whose log is imported.
+        InvalidRequestError: If the state is no identifier.
         ConflictError: If answers or scores of another run lie there.
         NotFoundError: If there is no such model, variant or bank.
         IntegrityError: If anything was changed after the lock.
     """
+    require_state(state)
     if (adapter is None) is (state != "base"):
         raise PreconditionError(
             f"state '{state}' and adapter '{adapter}' do not go together; the state without an adapter is `base`"
@@ -109,9 +113,16 @@ def kept_answers(
     """Return what a model answered under the registered settings, repeated questions included.
 
     Raises:
-        IntegrityError: If a line is damaged.
+        IntegrityError: If a line is damaged, or the scores that were entered are of other answers.
     """
-    return kept_records(directory.answers(model_id, bank=role, state=state), FormAnswer.from_json)
+    log = directory.answers(model_id, bank=role, state=state)
+    entry = Standing(directory).entry(directory.quality(model_id, bank=role, state=state))
+    if entry is not None and entry.facts["answers"] != file_digest(log):
+        raise IntegrityError(
+            f"answers '{log}' are not those that were scored (entry {entry.number} of the ledger); restore them from a "
+            "copy"
+        )
+    return kept_records(log, FormAnswer.from_json)
 
 
 class _ReadingEngine(FormEngine, TextReader, Protocol):
@@ -217,17 +228,21 @@ def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     files = [_file(run, table, facts) for table in tables]
     path = run.directory.quality(run.model_id, bank=run.role, state=run.state, variant=variant)
     content = json.dumps(quality.to_json(), indent=1, ensure_ascii=False).encode() + b"\n"
+    digest = hashlib.sha256(content)
+    Standing(run.directory).require_free(path, digest.hexdigest())
     write_whole(path, content)
-    _enter(run.directory, path, hashlib.sha256(content).digest(), facts)
+    _enter(run.directory, path, digest.digest(), facts)
     return AnsweredBank(tuple(tables), quality, (*files, path))
 
 
 def _with_readings(
     run: _Run, answered: AnsweredBank, engine: _ReadingEngine, progress: Callable[[int, int], None] | None
 ) -> AnsweredBank:
-    """Read every form as a text, once: what was read is not read again, for another time may give other bits."""
-    paths = [run.scores(kind) for kind in (ScoreKind.FAMILIARITY, ScoreKind.MIN_K)]
-    if all(path.is_file() for path in paths):
+    """Read every form as a text, once: what was entered is not read again, for another time may give other bits."""
+    paths, standing = [run.scores(kind) for kind in (ScoreKind.FAMILIARITY, ScoreKind.MIN_K)], Standing(run.directory)
+    if all(path.is_file() and standing.entry(path) is not None for path in paths):
+        for path in paths:
+            standing.require_entered(path)
         tables = tuple(ScoreTable.from_jsonl(path) for path in paths)
     else:
         tables = read_forms(
@@ -248,6 +263,7 @@ def _with_readings(
 def _file(run: _Run, table: ScoreTable, facts: dict[str, Any]) -> Path:
     """Write a table where it belongs, and enter it."""
     path = run.scores(table.kind)
+    Standing(run.directory).require_free(path, table.digest)
     if path.is_file() and ScoreTable.from_jsonl(path) != table:
         raise ConflictError(
             f"'{path}' holds other scores of {run.model_id} already; who may answer twice may keep the better run"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,8 @@ from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.registering import ControlRun, registered_control, runs_of
 from leakscale.audit.controls.tables import control_tables, null_verdict, run_label, seed_verdict
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.scores import ScoreTable
 from leakscale.stats import Interval
@@ -109,11 +108,12 @@ def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalys
 
     Raises:
         NotFoundError: If there is no such control, or a run of it has no scores yet.
-        IntegrityError: If anything was changed after it was entered.
+        IntegrityError: If anything that was entered, of whatever variant or control, is missing or was changed.
         ConflictError: If other numbers of the control lie there.
     """
     with directory.held():
         registration = locked_registration(directory)
+        Standing(directory).require_whole()
         record = registered_control(directory, name)
         control = ControlPlan.model_validate(record["control"])
         scores = _scores(directory, registration, control)
@@ -133,12 +133,7 @@ def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalys
             control, len(record["exposed"]), len(scores.base.parent_ids), runs, tables, _facts(record, scores)
         )
         files = write_tables(directory.control_numbers(name), tables, facts=analysis.to_dict())
-        AuditLedger(directory).append_once(
-            EntryKind.ANALYSIS,
-            subject=files[0].relative_to(directory.root).as_posix(),
-            digest=hashlib.sha256(files[0].read_bytes()).digest(),
-            facts={"control": name},
-        )
+        enter_numbers(directory, files, facts={"control": name})
     return analysis, files
 
 

@@ -19,7 +19,8 @@ from leakscale.audit.controls.planting import Planted
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
-from leakscale.errors import ConflictError, IntegrityError, NotFoundError
+from leakscale.audit.registration.standing import Standing
+from leakscale.errors import ConflictError, NotFoundError
 from leakscale.whole_files import write_whole
 
 __all__ = [
@@ -103,7 +104,7 @@ def register_record(
         "registration_digest": hashlib.sha256(directory.registration.read_bytes()).hexdigest(),
         **decided,
     }
-    if _entered(directory, name):
+    if Standing(directory).entry(directory.control_record(name)) is not None:
         _require_same(registered_control(directory, name), record, name)
         return
     path, content = directory.control_record(name), json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n"
@@ -123,15 +124,13 @@ def registered_control(directory: AuditDirectory, name: str) -> dict[str, Any]:
         NotFoundError: If there is none of that name.
         IntegrityError: If it was changed since.
     """
-    path, entered = directory.control_record(name), _entered(directory, name)
-    if not entered:
+    path, standing = directory.control_record(name), Standing(directory)
+    if standing.entry(path) is None:
         raise NotFoundError(
             f"audit '{directory.root}' has no control '{name}'; run `leakscale audit positive-control` first"
         )
-    content = path.read_bytes() if path.is_file() else b""
-    if hashlib.sha256(content).hexdigest() not in entered:
-        raise IntegrityError(f"control '{path}' is not the one that the ledger names; restore it from a copy")
-    found: dict[str, Any] = json.loads(content)
+    standing.require_entered(path)
+    found: dict[str, Any] = json.loads(path.read_bytes())
     return found
 
 
@@ -143,12 +142,6 @@ def control_names(directory: AuditDirectory) -> list[str]:
     """
     names = [entry.facts["control"] for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.CONTROL]
     return [name for name in names if "control" in registered_control(directory, name)]
-
-
-def _entered(directory: AuditDirectory, name: str) -> set[str]:
-    """Return the digests under which a control was entered; none of one that broke off before."""
-    subject = directory.control_record(name).relative_to(directory.root).as_posix()
-    return {entry.digest for entry in AuditLedger(directory).entries() if entry.subject == subject}
 
 
 def _require_same(found: dict[str, Any], wanted: dict[str, Any], name: str) -> None:

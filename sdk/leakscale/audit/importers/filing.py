@@ -11,9 +11,10 @@ from leakscale.audit.importers.models import Selection
 from leakscale.audit.importers.saving import save_import
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.standing import Standing, digests_of
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.scores import ScoreKind
-from leakscale.errors import NotFoundError, PreconditionError
+from leakscale.errors import ConflictError, NotFoundError, PreconditionError
 
 __all__ = ["import_into_audit"]
 
@@ -26,10 +27,9 @@ def import_into_audit(
     *,
     role: BankRole = BankRole.AUDIT,
     kind: ScoreKind = ScoreKind.CORRECT,
-    state: str = "base",
     options: ImportOptions | None = None,
 ) -> tuple[Imported, Path]:
-    """Import the logs of a registered model and enter them in the ledger, once.
+    """Import the logs of a registered model, in the state `base`, and enter them in the ledger, once.
 
     Args:
         directory: A locked audit.
@@ -38,7 +38,6 @@ def import_into_audit(
         selection: Which number is the score, which field the id.
         role: Which of the audit's banks was asked.
         kind: Range of the scores.
-        state: State of the model.
         options: What may be overlooked; bound by the ledger with the scores.
 
     Returns:
@@ -49,16 +48,20 @@ def import_into_audit(
         NotFoundError: If the model is not registered, or a file does not exist.
         IntegrityError: If anything was changed after the lock.
         InvalidRequestError: As `import_scores`.
-        ConflictError: If other scores of that model were imported before.
+        ConflictError: If other scores of that model were imported before, or accuracies of another kind, or the same
+            with other things overlooked.
     """
     with directory.held():
-        registration = locked_registration(directory)
+        registration, standing = locked_registration(directory), Standing(directory)
         _require_log_engine(registration, model_id)
+        _require_one_kind(directory, standing, model_id, kind)
         bank = locked_bank(directory, registration, role)
-        imported = import_scores(paths, selection, bank=bank, kind=kind, model=model_id, state=state, options=options)
-        path = directory.scores(model_id, bank=role, state=state, kind=kind)
-        save_import(imported, path)
-        _enter(directory, imported, path)
+        imported = import_scores(paths, selection, bank=bank, kind=kind, model=model_id, options=options)
+        path = directory.scores(model_id, bank=role, kind=kind)
+        standing.require_free(path, imported.table.digest)
+        _require_same_notes(standing, imported, path)
+        record = save_import(imported, path)
+        _enter(directory, imported, path, record)
     return imported, path
 
 
@@ -75,8 +78,31 @@ def _require_log_engine(registration: Registration, model_id: str) -> None:
         )
 
 
-def _enter(directory: AuditDirectory, imported: Imported, path: Path) -> None:
-    """Enter scores in the ledger, once."""
+def _require_one_kind(directory: AuditDirectory, standing: Standing, model_id: str, kind: ScoreKind) -> None:
+    """Refuse a second kind of accuracy, on either bank: whoever may import both may keep the better one."""
+    others = [] if kind.is_signal else [each for each in ScoreKind if each is not kind and not each.is_signal]
+    for role in BankRole:
+        for other in others:
+            entry = standing.entry(directory.scores(model_id, bank=role, kind=other))
+            if entry is not None:
+                raise ConflictError(
+                    f"model '{model_id}': the ledger has entered '{entry.subject}' (entry {entry.number}), and a model "
+                    f"has one kind of accuracy, not '{other}' and '{kind}'; analyze what was imported first"
+                )
+
+
+def _require_same_notes(standing: Standing, imported: Imported, path: Path) -> None:
+    """Refuse to say something else of an import that was entered already."""
+    entry = standing.entry(path)
+    if entry is not None and entry.facts["notes"] != imported.notes():
+        raise ConflictError(
+            f"'{path}' was imported with other notes (entry {entry.number} of the ledger), and what was said of it "
+            "then stands; import it as then, or leave it as it is"
+        )
+
+
+def _enter(directory: AuditDirectory, imported: Imported, path: Path, record: Path) -> None:
+    """Enter scores in the ledger, once, with what was overlooked."""
     table, subject = imported.table, path.relative_to(directory.root).as_posix()
     facts = {
         "made_by": "import",
@@ -86,6 +112,8 @@ def _enter(directory: AuditDirectory, imported: Imported, path: Path) -> None:
         "allowed": [each.name for each in imported.allowed],
         "missing_count": sum(1 for _ in table.missing()),
         "are_prompts_trusted": imported.are_prompts_trusted,
+        "notes": imported.notes(),
+        **digests_of([record]),
     }
     AuditLedger(directory).append_once(
         EntryKind.SCORES, subject=subject, digest=bytes.fromhex(table.digest), facts=facts

@@ -25,7 +25,8 @@ def save_import(imported: Imported, path: Path) -> Path:
     """
     if path.exists() and ScoreTable.from_jsonl(path) != imported.table:
         raise ConflictError(
-            f"'{path}' holds other scores of {imported.table.model} already; name another file, or move it away by hand"
+            f"'{path}' holds other scores of {imported.table.model} already; import those logs again, or name another "
+            "file (--out)"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     record = notes_path(path)

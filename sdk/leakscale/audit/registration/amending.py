@@ -18,6 +18,7 @@ from leakscale.audit.directory import REGISTERED, AuditDirectory
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.preconditions import rehearse
+from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.digests import json_digest
 from leakscale.errors import InvalidRequestError, NotFoundError
@@ -46,13 +47,15 @@ def amend_audit(
         if not reason.strip():
             raise InvalidRequestError(f"amendment of audit '{registration.name}': no reason is given; say why")
         earlier = amendments_of(directory)
-        scores = sorted(path.relative_to(directory.root).as_posix() for path in directory.asked())
+        seen = {path.relative_to(directory.root).as_posix() for path in directory.asked()}
+        # What was deleted since has been seen as well.
+        seen |= {entry.subject for entry in Standing(directory).of(EntryKind.SCORES)}
         amendment = Amendment(
             number=len(earlier) + 1,
             reason=reason.strip(),
             changes=dict(changes),
             amended_at=(now or utc_now()).isoformat(),
-            files_seen=tuple(scores),
+            files_seen=tuple(sorted(seen)),
         )
         _check(directory, registration, amendment, earlier)
         AuditLedger(directory).append(

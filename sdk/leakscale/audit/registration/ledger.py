@@ -16,6 +16,7 @@ from typing import Any, Final
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration.entries import EntryKind, LedgerEntry, entry_in
+from leakscale.audit.registration.order import breach_of
 from leakscale.audit.registration.signing import (
     AuditKey,
     AuditStatement,
@@ -24,7 +25,7 @@ from leakscale.audit.registration.signing import (
     key_id,
     leaf_hash,
 )
-from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.whole_files import write_whole
 
 __all__ = ["AuditLedger", "EntryKind", "Head", "LedgerEntry"]
@@ -127,6 +128,7 @@ class AuditLedger:
         Raises:
             NotFoundError: If the key is gone; only the first entry makes one.
             IntegrityError: If what is there already does not hold, or another key began the ledger.
+            ConflictError: If the entry may not follow those that are there; see `leakscale.audit.registration.order`.
         """
         is_first = not self._path.exists()
         key = AuditKey.made_in(self._key_path) if is_first else AuditKey.kept_in(self._key_path)
@@ -141,13 +143,16 @@ class AuditLedger:
             "facts": dict(facts or {}),
         }
         line = key.sign(AuditStatement.ENTRY, subject=subject, digest=digest, facts=content)
+        entry = entry_in(line, public_key=key.public, source=f"ledger '{self._path}', entry {len(entries) + 1}")
+        if breach := breach_of((*entries, entry)):
+            raise ConflictError(f"ledger '{self._path}': {breach[1]}; nothing was entered, keep what is there")
         write_whole(self._path, before + line + b"\n")
-        return self.entries()[-1]
+        return entry
 
     def append_once(self, kind: EntryKind, *, subject: str, digest: bytes, facts: Mapping[str, Any]) -> None:
         """Append an entry, unless a run that was repeated, or broke off just here, entered subject and digest already.
 
-        Raises as `append`.
+        Raises as `append`; ConflictError also if the subject was entered with another digest.
         """
         if all((entry.subject, entry.digest) != (subject, digest.hex()) for entry in self.entries()):
             self.append(kind, subject=subject, digest=digest, facts=facts)
@@ -176,8 +181,9 @@ class AuditLedger:
             entry = entry_in(line, public_key=public_key, source=source)
             if entry.number != number or entry.previous != tree.root().hex():
                 raise IntegrityError(f"{source}: does not follow the entry before; restore the file from a copy")
-            if (entry.kind is EntryKind.DRAW) != (number == 1):
-                raise IntegrityError(f"{source}: an audit is drawn once, first; restore the file from a copy")
             entries.append(entry)
             tree.append(leaf_hash(line))
+        if breach := breach_of(entries):
+            entry, rule = breach
+            raise IntegrityError(f"ledger '{self._path}', entry {entry.number}: {rule}; restore the file from a copy")
         return tuple(entries), tree.root(), public_key

@@ -91,8 +91,12 @@ def draw_again(directory: AuditDirectory, record: DrawRecord) -> FormBank:
     """Draw the sample again from the frame, and return its parents with empty places.
 
     Raises:
-        IntegrityError: If the frame is not the one that was drawn from.
+        IntegrityError: If the frame is missing, or not the one that was drawn from.
     """
+    if not directory.frame.is_file():
+        raise IntegrityError(
+            f"frame '{directory.frame}' is missing, and the sample was drawn from it; restore the file"
+        )
     frame = read_bank(directory.frame)
     if frame.content_digest != record.frame_digest:
         raise IntegrityError(f"frame '{directory.frame}' was changed after the draw; restore the file from a copy")

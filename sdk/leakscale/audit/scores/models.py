@@ -6,17 +6,22 @@ Source: METHODS 0 (scores in [0, 1]), 6.2 (confidence of the same forms).
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leakscale.audit.forms.models import FormKind
+from leakscale.errors import InvalidRequestError
 
-__all__ = ["ScoreKind", "ScoreSource", "form_columns"]
+__all__ = ["ScoreKind", "ScoreSource", "form_columns", "require_state"]
+
+_STATE: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,125}[A-Za-z0-9])?")
 
 
 class ScoreKind(StrEnum):
@@ -62,6 +67,18 @@ class ScoreSource:
         """Name and hash a file."""
         with path.open("rb") as file:
             return cls(path.name, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def require_state(state: str) -> None:
+    """Refuse what cannot name a state of a model: files are named after it.
+
+    Raises:
+        InvalidRequestError: If it is not 1 to 127 of letters, digits, `-` and `_`, or begins or ends with a sign.
+    """
+    if not _STATE.fullmatch(state):
+        raise InvalidRequestError(
+            f"state {state!r} names no state of a model; use letters, digits, - and _, e.g. base, adapted-seed-3"
+        )
 
 
 def form_columns(fresh_count: int, deep_count: int) -> Iterator[tuple[FormKind, int]]:

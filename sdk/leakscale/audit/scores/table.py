@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.scores.lines import table_fields, table_lines
-from leakscale.audit.scores.models import ScoreKind, ScoreSource, form_columns
+from leakscale.audit.scores.models import ScoreKind, ScoreSource, form_columns, require_state
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.whole_files import replacing
 
@@ -196,7 +196,7 @@ class ScoreTable:
         if table._content() != content:
             raise IntegrityError(
                 f"scores '{path}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
-                f"what is there {table.digest[:12]}); import or answer again"
+                f"what is there {table.digest[:12]}); restore the file from a copy"
             )
         return table
 
@@ -206,7 +206,8 @@ class ScoreTable:
         return "".join(f"{line}\n" for line in (f'{header[:-1]},"digest":"{self.digest}"}}', *rows)).encode()
 
     def _check_names(self) -> None:
-        for name in ("model", "metric", "state"):
+        require_state(self.state)
+        for name in ("model", "metric"):
             value = getattr(self, name)
             if not isinstance(value, str) or not value.strip():
                 raise InvalidRequestError(f"scores: {name} is {value!r}; name the {name} that the scores are of")

@@ -5,7 +5,6 @@ Source: CleanScore 5. The lock comes before the first run, and the study's recor
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,8 +17,8 @@ from leakscale.audit.controls.registering import register_record, registered_con
 from leakscale.audit.controls.running import Watch
 from leakscale.audit.controls.training import require_trainable, train_run, training_settings
 from leakscale.audit.directory import AuditDirectory, BankRole
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.validation.contrasts import (
     Contrasts,
@@ -136,11 +135,12 @@ def analyze_validation(directory: AuditDirectory, study: ValidationPlan) -> tupl
 
     Raises:
         NotFoundError: If no such study was registered, or a run of it has no scores yet.
-        IntegrityError: If anything was changed after it was entered.
+        IntegrityError: If anything that was entered is missing or was changed.
         ConflictError: If other numbers lie there.
     """
     with directory.held():
         registration = locked_registration(directory)
+        Standing(directory).require_whole()
         record = registered_control(directory, study.name)
         runs, digests = [], []
         for condition, seed in _runs(study):
@@ -156,12 +156,7 @@ def analyze_validation(directory: AuditDirectory, study: ValidationPlan) -> tupl
         facts = {name: record[name] for name in ("audit", "registration_digest", "study", "exposed", "mixtures")}
         analysis = ValidationAnalysis(study, tuple(runs), contrasts, tables, facts | {"scores": digests})
         files = write_tables(directory.control_numbers(study.name), tables, facts=analysis.to_dict())
-        AuditLedger(directory).append_once(
-            EntryKind.ANALYSIS,
-            subject=files[0].relative_to(directory.root).as_posix(),
-            digest=hashlib.sha256(files[0].read_bytes()).digest(),
-            facts={"control": study.name},
-        )
+        enter_numbers(directory, files, facts={"control": study.name})
     return analysis, files
 
 

@@ -1,0 +1,62 @@
+"""In which order an audit's ledger may enter things. Every entry is held to it, when it is written and when it is read.
+
+What this does not guard: whoever holds the key may begin another ledger. A head that was published shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from leakscale.audit.directory import REGISTERED
+from leakscale.audit.registration.entries import EntryKind, LedgerEntry
+
+__all__ = ["breach_of"]
+
+_OPENINGS: Final = frozenset({EntryKind.DRAW})
+"""What a ledger begins with, and never has again."""
+_LOCKS: Final = frozenset({EntryKind.LOCK})
+"""What fixes the rules, once; nothing else but an opening may stand before it."""
+
+
+def breach_of(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, str] | None:
+    """Return the first entry that breaks the order, and the rule in words; None where all keep it.
+
+    One opening, first. One lock. Scores, analyses, controls and amendments after it. Each subject once: whoever may
+    enter it twice may keep the better one. Amendments are numbered from 1, and what is of one comes after it; so do the
+    numbers of a control.
+    """
+    before: dict[str, LedgerEntry] = {}
+    for entry in entries:
+        if rule := _broken_rule(entry, before):
+            return entry, rule
+        before[entry.subject] = entry
+    return None
+
+
+def _broken_rule(entry: LedgerEntry, before: Mapping[str, LedgerEntry]) -> str:
+    """Return the rule that an entry breaks after those before it, or nothing."""
+    kinds = [each.kind for each in before.values()]
+    if (entry.kind in _OPENINGS) is bool(before):
+        return "an audit is drawn once, first"
+    if entry.kind in _LOCKS and not _LOCKS.isdisjoint(kinds):
+        return "an audit is locked once"
+    if entry.kind not in _OPENINGS | _LOCKS and _LOCKS.isdisjoint(kinds):
+        return f"'{entry.subject}' ({entry.kind}) stands before the lock"
+    if entry.subject in before:
+        return f"'{entry.subject}' is entered a second time, after entry {before[entry.subject].number}"
+    if entry.kind is EntryKind.AMENDMENT:
+        expected = f"amendment-{kinds.count(EntryKind.AMENDMENT) + 1}"
+        return "" if entry.subject == expected else f"'{entry.subject}' stands where '{expected}' belongs"
+    return _broken_belonging(entry, before)
+
+
+def _broken_belonging(entry: LedgerEntry, before: Mapping[str, LedgerEntry]) -> str:
+    """Return the rule where scores or numbers are of an amendment or a control that nobody entered before them."""
+    top, owner = (*PurePosixPath(entry.subject).parts, "", "")[:2]
+    if entry.kind is EntryKind.ANALYSIS and top == "controls" and f"controls/{owner}/control.json" not in before:
+        return f"'{entry.subject}' is of a control that was not registered before"
+    if top in {"scores", "analysis"} and owner != REGISTERED and owner not in before:
+        return f"'{entry.subject}' is of an amendment that was not logged before"
+    return ""
