@@ -17,6 +17,10 @@ def _found(folder: Path, *lines: dict[str, Any]) -> list[tuple[str, Rule]]:
     return [(str(finding.form or "bank"), finding.rule) for finding in check_bank(bank(folder, *lines))]
 
 
+def _ending(original: str, fresh: str) -> dict[str, Any]:
+    return line(original=f"{ORIGINAL} {original}", fresh=[f"{each} {fresh}" for each in FRESH])
+
+
 def test_a_sound_bank_passes(tmp_path: Path) -> None:
     """A check that cries at good forms is switched off."""
     assert _found(tmp_path, line()) == []
@@ -44,6 +48,52 @@ def test_a_fault_of_one_form_is_named(tmp_path: Path, fields: dict[str, Any], ru
     assert [(str(finding.form), finding.rule) for finding in findings] == [("p1/fresh-1", rule)]
     assert findings[0].value == value
     assert findings[0].severity is Severity.FAILURE
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule", "severity"),
+    [
+        (_ending("It is -3.", "It is 3."), "number-words", "read"),
+        (
+            _ending("Take ½.", "Take ¼."),
+            "numbers-differ",
+            "failure",
+        ),
+        (
+            _ending("Take 5².", "Take 5³."),
+            "numbers-differ",
+            "failure",
+        ),
+        (_ending("20% off", "20 off"), "number-words", "read"),
+        (_ending("3kg", "3t"), "number-words", "read"),
+        (_ending("$3", "€3"), "number-words", "read"),
+        (
+            _ending("The fifth.", "The sixth."),
+            "number-words",
+            "read",
+        ),
+        (_ending("三", "四"), "number-words", "read"),
+        (line(fresh=[FRESH[0].replace("a", "\u0430", 1), FRESH[1]]), "scripts-mixed", "failure"),
+        (line(fresh=[f"{FRESH[0]} \u0445", FRESH[1]]), "script-differs", "read"),
+        (line(fresh=[FRESH[0].replace("e", "e\u00ad"), FRESH[1]]), "hidden-character", "failure"),
+        (line(fresh=[FRESH[0].replace("e", "e\u200b"), FRESH[1]]), "hidden-character", "failure"),
+        (line(fresh=[ORIGINAL.replace(" ", "."), FRESH[1]]), "form-repeated", "failure"),
+        (line(gold="many"), "gold-unreadable", "failure"),
+        (line(gold="5 apples and 3 pears"), "gold-unreadable", "failure"),
+    ],
+)
+def test_what_a_comparison_of_words_does_not_see_is_found(
+    tmp_path: Path, fields: dict[str, Any], rule: str, severity: str
+) -> None:
+    """A quantity changed in its sign, its unit or its words; a copy that only looks new to a machine."""
+    findings = check_bank(bank(tmp_path, line("p0"), fields | {"id": "p1"}))
+    assert any(str(each.rule).startswith(rule) and each.severity == severity for each in findings), findings
+
+
+def test_what_an_original_itself_uses_a_rewrite_may_use(tmp_path: Path) -> None:
+    """A Greek letter beside Latin ones is mathematics, and Persian joins its letters with invisible characters."""
+    texts = [f"{each} Δx is α; می\u200cخواهم" for each in FRESH]
+    assert _found(tmp_path, line(original=f"{ORIGINAL} Δx is α; می\u200cخواهم", fresh=texts)) == []
 
 
 def test_forms_of_a_parent_are_held_apart(tmp_path: Path) -> None:

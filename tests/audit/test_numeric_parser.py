@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscale.audit.scoring import AnswerFormat, NumericParser
+from leakscale.audit.scoring.numbers import read_number
 from leakscale.errors import InvalidRequestError
 
 HASH, BOXED, PHRASE, LAST = AnswerFormat.HASH, AnswerFormat.BOXED, AnswerFormat.PHRASE, AnswerFormat.LAST_NUMBER
@@ -37,6 +38,37 @@ HASH, BOXED, PHRASE, LAST = AnswerFormat.HASH, AnswerFormat.BOXED, AnswerFormat.
         ("it falls to -5", -5, LAST),
         ("it falls to −5", -5, LAST),
         ("10\u202f000 are left", 10_000, LAST),
+        (r"\boxed{\frac{-3}{4}}", Fraction(-3, 4), BOXED),
+        (r"\boxed{\frac34}", Fraction(3, 4), BOXED),
+        (r"\boxed{\dfrac{3.5}{7}}", Fraction(1, 2), BOXED),
+        (r"\boxed{\frac{1,000}{3}}", Fraction(1000, 3), BOXED),
+        (r"\boxed{{3}/{4}}", Fraction(3, 4), BOXED),
+        ("#### 3½", Fraction(7, 2), HASH),
+        ("#### -½", Fraction(-1, 2), HASH),
+        ("#### 3\u20444", Fraction(3, 4), HASH),
+        ("#### \uff0d3", -3, HASH),
+        ("#### \u20113", -3, HASH),
+        ("The answer is minus 3", -3, PHRASE),
+        ("It is negative 3", -3, LAST),
+        ("5 minus 3", 3, LAST),
+        ("5 - 3", 3, LAST),
+        ("1.5e3", 1500, LAST),
+        ("1.2 × 10^3", 1200, LAST),
+        (r"\boxed{1.2 \times 10^{-3}}", Fraction(3, 2500), BOXED),
+        ("5^2", 25, LAST),
+        ("5²", 25, LAST),
+        ("#### 12 000", 12_000, HASH),
+        ("#### 1,23,456", 123_456, HASH),
+        ("#### 4\u200b2", 42, HASH),
+        ("#### \uff14\uff12", 42, HASH),
+        ("The answer is 5=2+3", 5, PHRASE),
+        ("#### 42.", 42, HASH),
+        ("12,3456", None, AnswerFormat.NONE),
+        ("3 or 1.234,50", None, AnswerFormat.NONE),
+        ("3 or 3,5", None, AnswerFormat.NONE),
+        ("1.2.3", None, AnswerFormat.NONE),
+        ("9^999^", 9**999, LAST),
+        ("99^999 " + "9" * 399 + "^999", None, AnswerFormat.NONE),
         ("1/0", None, AnswerFormat.NONE),
         ("I do not know.", None, AnswerFormat.NONE),
         ("", None, AnswerFormat.NONE),
@@ -79,7 +111,19 @@ def test_what_is_written_is_read(value: Fraction, frame: str) -> None:
     assert NumericParser().parse(frame.format(value)).value == value
 
 
-@given(st.text(alphabet="0123456789.,/-−#{}\\boxedfrac answeris=\n$", max_size=60))
+@pytest.mark.parametrize("gold", ["many", "5 apples and 3 pears", "3,5", "NaN", "", "7" * 500])
+def test_a_gold_answer_is_one_number(gold: str) -> None:
+    """Of two numbers a gold answer would mean the first and an answer the last."""
+    assert read_number(gold) is None
+
+
+@pytest.mark.parametrize("gold", ["18 eggs", "$1,000.00", "−3", "½", "12%"])
+def test_a_gold_answer_may_have_a_sign_and_a_unit(gold: str) -> None:
+    """As benchmarks write them."""
+    assert read_number(gold) is not None
+
+
+@given(st.text(alphabet="0123456789.,/-−#{}\\boxedfrac answeris=\n$^²½×e", max_size=60))
 def test_no_text_ends_the_parser(text: str) -> None:
     """Completions are whatever a model wrote."""
     NumericParser().parse(text)

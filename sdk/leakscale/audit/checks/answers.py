@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from leakscale.audit.checks.findings import Finding, Rule
-from leakscale.audit.forms.models import Option, Parent
+from leakscale.audit.forms.models import Criterion, FormBank, FormKind, FormName, Option, Parent
+from leakscale.audit.scoring.numbers import read_number
+from leakscale.errors import InvalidRequestError
 
-__all__ = ["check_answers"]
+__all__ = ["check_answers", "require_readable_golds"]
 
 
 def check_answers(parent: Parent) -> Iterator[Finding]:
-    """Compare gold answer and options of each rewrite with those of the original."""
+    """See that the gold answer can be met, and compare gold answer and options of each rewrite with the original's."""
     original = parent.original
+    if (why := _unreadable(parent)) is not None:
+        yield Finding(Rule.GOLD_UNREADABLE, FormName(parent.parent_id, FormKind.ORIGINAL), why, original.gold[:60])
     for name, form in parent.rewrites():
         if form.gold != original.gold:
             change = f"{form.gold!r} for {original.gold!r}"
@@ -30,6 +34,27 @@ def check_answers(parent: Parent) -> Iterator[Finding]:
                 f"its options are not the original's ({change}); copy them as they are",
                 change,
             )
+
+
+def require_readable_golds(frame: FormBank, *, source: str) -> None:
+    """Refuse a benchmark with a gold answer that no answer can meet, before a parent with it is drawn.
+
+    Raises:
+        InvalidRequestError: If there is one; the message names the parent.
+    """
+    for parent in frame.parents:
+        if (why := _unreadable(parent)) is not None:
+            raise InvalidRequestError(f"{source}: parent '{parent.parent_id}': {Rule.GOLD_UNREADABLE}: {why}")
+
+
+def _unreadable(parent: Parent) -> str | None:
+    gold = parent.original.gold
+    if parent.criterion is not Criterion.NUMERIC or read_number(gold) is not None:
+        return None
+    return (
+        f"its gold answer {gold[:60]!r} is not one number that the parser reads, and the criterion is numeric; write "
+        "the number, or the criterion exact"
+    )
 
 
 def _change(before: tuple[Option, ...], after: tuple[Option, ...]) -> str:

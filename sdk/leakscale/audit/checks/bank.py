@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from leakscale.audit.checks.answers import check_answers
+from leakscale.audit.checks.characters import check_characters
 from leakscale.audit.checks.findings import Finding, Rule
 from leakscale.audit.checks.numbers import check_numbers
 from leakscale.audit.checks.wording import check_lengths, check_similarity
@@ -66,6 +67,7 @@ def _check_parent(parent: Parent, bank: FormBank, settings: CheckSettings) -> It
     yield from _check_written(parent, bank.fresh_count)
     yield from check_numbers(parent)
     yield from check_answers(parent)
+    yield from check_characters(parent)
     yield from check_lengths(
         parent,
         characters_max=settings.characters_max,

@@ -1,7 +1,8 @@
 """Numbers of a text, as far as a rule can see them.
 
-A rewrite keeps every quantity of its original. In digits that is decided exactly. A number written as a word may be a
-quantity or, like `one`, a pronoun, so a difference there asks somebody to read.
+A rewrite keeps every quantity of its original. In digits, fractions and powers of one character included, that is
+decided exactly. A number written as a word may be a quantity or, like `one`, a pronoun, and a sign may be a minus or a
+dash, so a difference in words, signs, and what is written right behind a number (`3kg`, `20%`) asks somebody to read.
 
 Source: CleanScore 7.1 (multiset of numeric tokens); METHODS 7.3. The paper names no rule for what a token is.
 """
@@ -25,19 +26,34 @@ _NUMBER: Final = re.compile(rf"(?<![\w.])(?:{_GROUPED}|{_PLAIN})(?!\d)|(?<=[^\W\
 _WORDS: Final = re.compile(
     r"\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|"
-    r"half|halves|third|thirds|quarter|quarters|once|twice|thrice|double|doubled|triple|tripled|dozen|dozens|pair)\b",
+    r"second|third|thirds|fourth|fourths|fifth|fifths|sixth|sixths|seventh|eighth|ninth|tenth|eleventh|twelfth|"
+    r"half|halves|quarter|quarters|once|twice|thrice|double|doubled|triple|tripled|dozen|dozens|pair|minus|negative)\b",
     re.IGNORECASE,
 )
+_SIGNED: Final = re.compile(r"(?<![\w)\]}])(?<!\d )[-\u2010-\u2013\u2212\ufe63\uff0d]\s?(?=[$€£¥]?\d)")
+_UNITS: Final = "kg|g|mg|t|lbs?|oz|km|m|cm|mm|mi|ft|yd|h|hrs?|min|s|sec|ms|l|ml|cl|gal|mph|kph|c|f|k|w|kw|kwh"
+_SUFFIX: Final = re.compile(rf"(?<=\d)(?:\s?([%‰°])|([^\W\d_]+)|\s({_UNITS})(?![^\W_]))", re.IGNORECASE)
+"""What belongs to the number before it: a sign, letters without a space between, or a unit."""
+_CURRENCY: Final = re.compile(r"[$€£¥₹₩]")
 
 
 def numeric_tokens(text: str) -> Counter[str]:
     """Return the numbers that a text writes in digits, with their counts; `1,000.50` is there as `1000.5`."""
-    return Counter(_plain(token) for token in _NUMBER.findall(text))
+    return Counter(_plain(token) for token in _NUMBER.findall(text)) + Counter(
+        each for each in text if unicodedata.category(each) in {"No", "Nl"}
+    )
 
 
 def number_words(text: str) -> Counter[str]:
-    """Return the lower-cased English words of a text that may stand for a quantity, with their counts."""
-    return Counter(word.lower() for word in _WORDS.findall(text))
+    """Return what else of a text may belong to a quantity, with its counts.
+
+    That is its English number words in lower case, minus signs, currencies, numerals that are letters, as in Chinese,
+    and what stands right behind a number.
+    """
+    found = Counter(word.lower() for word in _WORDS.findall(text))
+    found += Counter("-" for _ in _SIGNED.findall(text)) + Counter(_CURRENCY.findall(text))
+    found += Counter("".join(suffix).lower() for suffix in _SUFFIX.findall(text))
+    return found + Counter(each for each in text if not each.isascii() and each.isalpha() and each.isnumeric())
 
 
 def check_numbers(parent: Parent) -> Iterator[Finding]:
@@ -56,7 +72,7 @@ def check_numbers(parent: Parent) -> Iterator[Finding]:
             yield Finding(
                 Rule.NUMBER_WORDS_DIFFER,
                 name,
-                f"words that may be numbers are not the original's ({change}); read whether a quantity changed",
+                f"words or signs that may be quantities are not the original's ({change}); read whether one changed",
                 change,
                 Severity.READ,
             )

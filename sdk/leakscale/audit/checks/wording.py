@@ -9,9 +9,9 @@ Source: CleanScore 7.1, 7.7; METHODS 7.2, 7.3.
 from __future__ import annotations
 
 import itertools
-import unicodedata
 from collections.abc import Iterator
 
+from leakscale.audit.checks.characters import folded, is_same_text
 from leakscale.audit.checks.findings import Finding, Rule
 from leakscale.audit.forms.models import Form, FormName, Parent
 from leakscale.stats.items.similarity import jaccard, words
@@ -45,8 +45,8 @@ def check_similarity(parent: Parent, *, similarity_max: float) -> Iterator[Findi
     """Hold each rewrite apart from the original, and the rewrites of a parent from one another."""
     rewrites = list(parent.rewrites())
     for name, form in rewrites:
-        if _folded(form.text) == _folded(parent.original.text):
-            yield Finding(Rule.FORM_REPEATED, name, "it is the original, word for word; rewrite it", "original")
+        if is_same_text(form.text, parent.original.text):
+            yield Finding(Rule.FORM_REPEATED, name, "it is the original, letter for letter; rewrite it", "original")
         elif (similarity := _similarity(parent.original, form)) >= similarity_max:
             yield Finding(
                 Rule.NEAR_COPY,
@@ -61,8 +61,8 @@ def check_similarity(parent: Parent, *, similarity_max: float) -> Iterator[Findi
 
 def _pair(first: FormName, one: Form, second: FormName, other: Form, similarity_max: float) -> Iterator[Finding]:
     label = str(first).rpartition("/")[2]
-    if _folded(one.text) == _folded(other.text):
-        yield Finding(Rule.FORM_REPEATED, second, f"it is {label}, word for word; write another", label)
+    if is_same_text(one.text, other.text):
+        yield Finding(Rule.FORM_REPEATED, second, f"it is {label}, letter for letter; write another", label)
     elif (similarity := _similarity(one, other)) >= similarity_max:
         yield Finding(
             Rule.FORMS_ALIKE,
@@ -77,9 +77,5 @@ def _similarity(one: Form, other: Form) -> float:
     """Return the Jaccard index of two texts' words; of two without a word, of their characters."""
     if words(one.text) or words(other.text):
         return jaccard(one.text, other.text)
-    ours, theirs = set(_folded(one.text)), set(_folded(other.text))
+    ours, theirs = set(folded(one.text)), set(folded(other.text))
     return len(ours & theirs) / len(ours | theirs)
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

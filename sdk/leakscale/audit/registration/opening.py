@@ -11,6 +11,7 @@ from datetime import datetime
 from importlib import resources
 from pathlib import Path
 
+from leakscale.audit.checks.answers import require_readable_golds
 from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
 from leakscale.audit.forms import Draw, FormBank, Parent, draw_sample, read_bank, write_bank
 from leakscale.audit.registration.fields import STRATIFIED_BOUND
@@ -53,6 +54,7 @@ def open_audit(
         NotFoundError: If a file does not exist.
     """
     parents = FormBank(tuple(_bare(parent) for parent in read_bank(frame, absent=_absent("frame", frame)).parents))
+    require_readable_golds(parents, source=str(frame))
     written = read_bank(rewrites, absent=_absent("bank of rewrites", rewrites)) if rewrites else None
     if written is not None:
         fresh_count = written.fresh_count

@@ -7,6 +7,7 @@ Each function raises on the first thing that does not hold, and names subject, r
 from __future__ import annotations
 
 from leakscale.audit.checks import Finding, Severity, check_bank
+from leakscale.audit.checks.characters import letters_of
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, Parent, read_bank
 from leakscale.audit.registration.fields import STRATIFIED_BOUND
@@ -78,14 +79,22 @@ def read_control(directory: AuditDirectory, plan: AuditPlan) -> FormBank | None:
         return None
     absent = f"control bank '{path}' does not exist; write it there, or take the table [control] out of the plan"
     control, frame = read_bank(path, absent=absent), read_bank(directory.frame)
-    originals = {_folded(parent.original.text): parent.parent_id for parent in frame.parents}
+    originals = {letters_of(parent.original.text): parent.parent_id for parent in frame.parents}
     ids = {parent.parent_id for parent in frame.parents}
+    known: dict[tuple[object, ...], str] = {}
     for parent in control.parents:
-        public = parent.parent_id if parent.parent_id in ids else originals.get(_folded(parent.original.text))
+        letters = letters_of(parent.original.text)
+        public = parent.parent_id if parent.parent_id in ids else originals.get(letters)
         if public is not None:
             raise InvalidRequestError(
                 f"control bank: parent '{parent.parent_id}' is parent '{public}' of the benchmark; a control item was "
                 "never public"
+            )
+        twin = known.setdefault((letters, parent.original.options), parent.parent_id)
+        if twin != parent.parent_id:
+            raise InvalidRequestError(
+                f"control bank: parent '{parent.parent_id}' is parent '{twin}' again, letter for letter; an item "
+                "counts once"
             )
     return control
 
@@ -156,7 +165,3 @@ def _changed_field(wanted: Parent, found: Parent) -> str | None:
         f"the stratum '{found.stratum}'": wanted.stratum != found.stratum,
     }
     return next((name for name, differs in differing.items() if differs), None)
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -10,7 +10,7 @@ another footing than one that follows it.
     ... so 42 left     last-number
 
 Source: CleanScore 7.1 (exact numeric match after a registered parser), 7.3 (the amended parser also takes a box: many
-models answer in one, and the registered phrase was largely ignored).
+models answer in one, and the registered phrase was largely ignored). What a number is, `numerals` says.
 """
 
 from __future__ import annotations
@@ -22,26 +22,16 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
+from leakscale.audit.scoring.numerals import Numeral, numerals, plain_text
 from leakscale.errors import InvalidRequestError
 
 __all__ = ["AnswerFormat", "NumericParser", "ParsedNumber", "read_number"]
 
-_DIGITS_MAX: Final = 400
-"""Longer runs of digits are no answer of a benchmark, and reading them takes quadratic time."""
-_GROUPED: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
-_PLAIN: Final = r"\d+(?:\.\d+)?|\.\d+"
-_UNSIGNED: Final = rf"(?:{_GROUPED}|{_PLAIN})"
-_NUMBER: Final = re.compile(
-    rf"(?P<sign>[-−–])?\s?\\?[$€£¥]?\s?(?:(?P<whole>\d+)\s*(?=\s\d+\s?/\s?\d|\\[dt]?frac)\s*)?"
-    rf"(?:\\[dt]?frac\s*{{\s*(?P<over>\d+)\s*}}\s*{{\s*(?P<under>\d+)\s*}}"
-    rf"|(?P<value>{_UNSIGNED})(?:\s?/\s?(?P<divisor>{_UNSIGNED}))?)"
-)
 _PHRASE: Final = re.compile(r"\banswer\s*(?:is|:|=)\s*:?", re.IGNORECASE)
 _HASH: Final = re.compile(r"####")
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*{")
-_SEPARATOR: Final = re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|[\u00a0\u2009\u202f])(?=\d{3}(?!\d))")
-"""LaTeX's and typography's thousands separators. A plain space may stand between two numbers, so it is none."""
 _SAYS_SOMETHING: Final = re.compile(r"[^\n]*\w[^\n]*")
+_EXPRESSION: Final = re.compile(r"\d\s*[-+*×÷]\s*\d")
 _MARKERS_MAX: Final = 32
 """Markers looked at from the end; a text that repeats one without a number would take quadratic time."""
 
@@ -90,7 +80,7 @@ class NumericParser:
 
     def parse(self, text: str) -> ParsedNumber:
         """Read a completion."""
-        text = _SEPARATOR.sub(",", text)
+        text = plain_text(text)
         for answer_format in self.formats:
             value = _READERS[answer_format](text)
             if value is not None:
@@ -110,35 +100,9 @@ class NumericParser:
 
 
 def read_number(text: str) -> Fraction | None:
-    """Return the first number of a text, with its sign, separators and fraction; None if there is none."""
-    for match in _NUMBER.finditer(text):
-        value = _value(match)
-        if value is not None:
-            return value
-    return None
-
-
-def _value(match: re.Match[str]) -> Fraction | None:
-    if len(match.group()) > _DIGITS_MAX:
-        return None
-    if match["over"] is not None:
-        top, bottom = Fraction(match["over"]), Fraction(match["under"])
-    else:
-        top, bottom = _plain(match["value"]), _plain(match["divisor"] or "1")
-    if bottom == 0:
-        return None
-    value = Fraction(match["whole"] or 0) + top / bottom
-    return -value if match["sign"] and not _joins(match) else value
-
-
-def _joins(match: re.Match[str]) -> bool:
-    """Tell whether the sign is a dash between a word or number and this one, as in `10-12`."""
-    before = match.string[: match.start()]
-    return bool(before) and (before[-1].isalnum() or before[-1] in ")]}")
-
-
-def _plain(text: str) -> Fraction:
-    return Fraction(text.replace(",", ""))
+    """Return the number of a text that holds one and no other, with its sign and unit; None for any other text."""
+    found = list(numerals(plain_text(text)))
+    return found[0] if len(found) == 1 else None
 
 
 def _after_last(marker: re.Pattern[str], text: str) -> Fraction | None:
@@ -151,11 +115,17 @@ def _after_last(marker: re.Pattern[str], text: str) -> Fraction | None:
     return None
 
 
-def _result(text: str) -> Fraction | None:
-    """Return the number a short text gives: of an equation, the one after its last sign of equality."""
-    _, _, right = text.rpartition("=")
-    value = read_number(right)
-    return read_number(text) if value is None else value
+def _result(text: str) -> Numeral:
+    """Return the number a short text gives: of an equation, the side after its last sign of equality.
+
+    Where that side is a sum of its own and the one before it is a number, as in `5 = 2 + 3`, that number.
+    """
+    *before, last = text.split("=")
+    found = list(numerals(last))
+    left = list(numerals(before[-1])) if before else []
+    if len(left) == 1 and (not found or _EXPRESSION.search(last)):
+        return left[0]
+    return found[0] if found else next(numerals(text), None)
 
 
 def _boxed(text: str) -> Fraction | None:
@@ -176,9 +146,11 @@ def _braced(text: str, start: int) -> str:
     return text[start:]
 
 
-def _last_number(text: str) -> Fraction | None:
-    values = [value for match in _NUMBER.finditer(text) if (value := _value(match)) is not None]
-    return values[-1] if values else None
+def _last_number(text: str) -> Numeral:
+    last = None
+    for last in numerals(text):  # noqa: B007 - the last one is wanted
+        pass
+    return last
 
 
 _READERS: Final = {
