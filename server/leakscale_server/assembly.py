@@ -11,6 +11,7 @@ from pathlib import Path
 import grpc
 
 from leakscale.v1 import (
+    audit_service_pb2_grpc,
     bank_service_pb2_grpc,
     certification_service_pb2_grpc,
     edition_service_pb2_grpc,
@@ -20,16 +21,19 @@ from leakscale.v1 import (
     server_service_pb2_grpc,
 )
 from leakscale_server.limits import CallLimits
+from leakscale_server.registry.audits import AuditRegistry, FormChunks, FormSeals, Scores
 from leakscale_server.registry.editions import EditionRegistry
 from leakscale_server.registry.experiments import ExperimentRegistry
 from leakscale_server.registry.grants import GrantRegistry
 from leakscale_server.registry.retirement import Retirements
 from leakscale_server.scorer.contract import Scoring
+from leakscale_server.services.audits import AuditService
 from leakscale_server.services.editions import CertificationService, EditionService
 from leakscale_server.services.experiments import BankService, ExperimentService
 from leakscale_server.services.grants import GrantService
 from leakscale_server.services.ledger import LedgerService
 from leakscale_server.services.server import ServerService
+from leakscale_server.stages.audits import Auditing
 from leakscale_server.stages.disclosing import Disclosing
 from leakscale_server.stages.editions import EditionStages
 from leakscale_server.stages.exposure import Exposure
@@ -52,6 +56,7 @@ class Services:
     grants: GrantService
     experiments: ExperimentService
     banks: BankService
+    audits: AuditService
     stages: EditionStages
 
     def add_to(self, server: grpc.Server) -> None:
@@ -63,6 +68,7 @@ class Services:
         grant_service_pb2_grpc.add_GrantServiceServicer_to_server(self.grants, server)
         experiment_service_pb2_grpc.add_ExperimentServiceServicer_to_server(self.experiments, server)
         bank_service_pb2_grpc.add_BankServiceServicer_to_server(self.banks, server)
+        audit_service_pb2_grpc.add_AuditServiceServicer_to_server(self.audits, server)
 
 
 def make_services(
@@ -97,6 +103,14 @@ def make_services(
     stages = EditionStages(editions, scorer)
     disclosing = Disclosing(editions, experiments, grants, scorer, public_key=key)
     retiring = Retiring(editions, retirements, disclosing, scorer)
+    chunks = FormChunks(registry)
+    auditing = Auditing(
+        AuditRegistry(registry, ledger, now=now),
+        chunks,
+        FormSeals(registry, ledger, signer, chunks, now=now),
+        Scores(registry, ledger, public_key=key, now=now),
+        scorer,
+    )
     return Services(
         info=ServerService(scorer, public_key=key, limits=limits, features=features),
         ledger=LedgerService(ledger, public_key=key),
@@ -105,5 +119,6 @@ def make_services(
         grants=GrantService(Exposure(editions, grants, scorer)),
         experiments=ExperimentService(experiments, disclosing),
         banks=BankService(experiments),
+        audits=AuditService(auditing, public_key=key),
         stages=stages,
     )

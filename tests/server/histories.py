@@ -30,7 +30,7 @@ from leakscale_server.attack.material import EDITION_ID
 
 from .helpers import KEY, PRIVATE_SEED, PUBLIC_SEED, shape_files
 from .twins import PROJECTS, WHO, Told
-from .wire import METHODS, decoded
+from .wire import decoded
 
 __all__ = ["HISTORIES", "Act", "Scene", "answered", "certified", "exposed"]
 
@@ -241,7 +241,7 @@ def _single() -> st.SearchStrategy[Act]:
     return st.builds(
         Act,
         who=st.sampled_from([*WHO, *(f"admin/{project}" for project in PROJECTS for _ in range(4))]),
-        method=st.sampled_from(sorted(METHODS)),
+        method=st.sampled_from(sorted(REQUESTS)),
         first=st.integers(0, 8),
         second=st.integers(0, 39),
     )

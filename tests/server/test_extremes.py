@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 from leakscale.client import Client
 from leakscale_server.app import RunningServer
 
+from .deposited import a_locked, deposit
 from .helpers import KEY, World
 from .wire import METHODS, converse
 
@@ -56,7 +57,7 @@ def _at_the_ends(base: Message) -> Iterator[Message]:
             yield changed
 
 
-def _sensible(name: str, world: World, *, grant: str) -> Message:
+def _sensible(name: str, world: World, *, grant: str, audit: str) -> Message:
     """Return a request about things that exist, so that a handler comes to its other fields."""
     request: Any = message_factory.GetMessageClass(METHODS[name].input_type)()
     named = {
@@ -67,7 +68,17 @@ def _sensible(name: str, world: World, *, grant: str) -> Message:
         "edition_id": "extremes",
         "model_label": "m",
     }
+    if name.startswith("AuditService/"):
+        named["bank"] = f"{audit}/banks/audit"
+    named["answer_set"] = f"{audit}/variants/registered/banks/audit/models/tiny"
+    named["audit_id"] = "extremes-too"
     named["name"] = {
+        "AuditService/GetAudit": audit,
+        "AuditService/AmendAudit": audit,
+        "AuditService/DownloadScores": f"{audit}/variants/registered",
+        "AuditService/ListFormAnswerChunks": named["answer_set"],
+        "AuditService/SealFormAnswers": named["answer_set"],
+    }.get(name) or {
         "BankService": named["bank"],
         "ExperimentService": world.experiment.name,
         "GrantService": grant,
@@ -79,14 +90,19 @@ def _sensible(name: str, world: World, *, grant: str) -> Message:
     return request  # type: ignore[no-any-return]
 
 
+@pytest.fixture(scope="module")
+def audit(client: Client, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return deposit(client, a_locked(tmp_path_factory.mktemp("extremes"), "extremes")).name
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_no_value_of_a_field_is_a_fault_of_the_servers(
-    name: str, server: RunningServer, client: Client, world: World
+    name: str, server: RunningServer, client: Client, world: World, audit: str
 ) -> None:
     """Numbers that no date holds, texts that no file system, database or terminal likes."""
     grant = client.grants.request(world.edition.name, holder_key=KEY.public, request_id="extremes").name
     metadata = [("authorization", f"Bearer {server.token}")]
     with grpc.insecure_channel(server.target) as channel:
-        for request in _at_the_ends(_sensible(name, world, grant=grant)):
+        for request in _at_the_ends(_sensible(name, world, grant=grant, audit=audit)):
             reply = converse(channel, name, [request], metadata)
             assert reply.code not in _OURS, (reply.details, str(request)[:300])

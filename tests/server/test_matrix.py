@@ -25,6 +25,7 @@ from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.json_http.reply import HTTP_STATUSES
 from leakscale_server.store.registry_tables import open_registry
 
+from .deposited import a_locked, deposit
 from .helpers import KEY, World, a_draft
 from .wire import METHODS
 
@@ -33,6 +34,7 @@ DENIED = grpc.StatusCode.PERMISSION_DENIED
 ABSENT, TOO_EARLY = grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION
 DAY = timedelta(days=1)
 NOBODIES = ("malformed", "unknown", "expired", "revoked")
+ANSWERS = "/variants/registered/banks/audit/models/tiny"
 KEY64 = base64.b64encode(KEY.public).decode()
 
 
@@ -55,6 +57,7 @@ class Facts:
     grant: str
     experiment: str
     bank: str
+    audit: str
     plan: dict[str, Any]
 
 
@@ -97,6 +100,17 @@ ROWS = {
     # A chunk without answers: who may submit some gets so far.
     "BankService/SubmitAnswers": Row(lambda facts: {"bank": facts.bank}, INVALID),
     "BankService/SealBank": Row(lambda facts: {"name": facts.bank, "request_id": "seal"}, OK),
+    "AuditService/GetDepositKey": Row(lambda _: {}, OK),
+    # No registration, no amendment, no chunk, no set to seal: who may do it gets so far.
+    "AuditService/DepositAudit": Row(lambda _: {"audit_id": "none"}, INVALID),
+    "AuditService/AmendAudit": Row(lambda facts: {"name": facts.audit}, INVALID),
+    "AuditService/SubmitFormAnswers": Row(lambda facts: {"answer_set": f"{facts.audit}{ANSWERS}"}, INVALID),
+    "AuditService/SealFormAnswers": Row(lambda facts: {"name": f"{facts.audit}{ANSWERS}"}, INVALID),
+    "AuditService/GetAudit": Row(lambda facts: {"name": facts.audit}, OK),
+    "AuditService/ListAudits": Row(lambda _: {"page_size": 1}, OK),
+    "AuditService/FetchForms": Row(lambda facts: {"bank": f"{facts.audit}/banks/audit", "holder_key": KEY64}, OK),
+    "AuditService/ListFormAnswerChunks": Row(lambda facts: {"name": f"{facts.audit}{ANSWERS}"}, OK),
+    "AuditService/DownloadScores": Row(lambda facts: {"name": f"{facts.audit}/variants/registered"}, TOO_EARLY),
 }
 
 
@@ -117,6 +131,10 @@ def _mistyped(name: str) -> str:
 
 def _hidden(field: str, name: Callable[[Facts], str], **more: Any) -> Hidden:
     return Hidden(lambda value: {field: value, **more}, name, _mistyped)
+
+
+def _part(field: str, part: str, **more: Any) -> Hidden:
+    return Hidden(lambda value: {field: f"{value}{part}", **more}, lambda facts: facts.audit, _mistyped)
 
 
 def _draft(facts: Facts) -> str:
@@ -171,6 +189,13 @@ HIDDEN = {
         lambda facts: facts.experiment,
         _mistyped,
     ),
+    "AuditService/GetAudit": _hidden("name", lambda facts: facts.audit),
+    "AuditService/AmendAudit": _hidden("name", lambda facts: facts.audit),
+    "AuditService/FetchForms": _part("bank", "/banks/audit", holder_key=KEY64),
+    "AuditService/ListFormAnswerChunks": _part("name", ANSWERS),
+    "AuditService/SubmitFormAnswers": _part("answer_set", ANSWERS),
+    "AuditService/SealFormAnswers": _part("name", ANSWERS),
+    "AuditService/DownloadScores": _part("name", "/variants/registered"),
 }
 """What each method could tell of another project's. The others tell nothing of a project, or make what is new."""
 
@@ -182,11 +207,14 @@ NOTHING_HIDDEN = {
     "LedgerService/GetConsistencyProof",
     "EditionService/CreateEdition",
     "EditionService/ListEditions",
+    "AuditService/GetDepositKey",
+    "AuditService/DepositAudit",  # an id is a project's own
+    "AuditService/ListAudits",  # see test_audits.py
 }
 
 
 @pytest.fixture(scope="module")
-def facts(world: World, client: Client) -> Facts:
+def facts(world: World, client: Client, tmp_path_factory: pytest.TempPathFactory) -> Facts:
     plan = world.experiment.plan
     return Facts(
         edition=world.edition.name,
@@ -197,6 +225,7 @@ def facts(world: World, client: Client) -> Facts:
         ).name,
         experiment=world.experiment.name,
         bank=world.experiment.banks[0].name,
+        audit=deposit(client, a_locked(tmp_path_factory.mktemp("matrix"), "matrix-audit-a")).name,
         plan={
             "experiment_id": plan.experiment_id,
             "edition": plan.edition,

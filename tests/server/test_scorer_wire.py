@@ -21,6 +21,8 @@ from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.edition_keys import first_key
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.errors import FAULTS, Internal, ServerFault, Unavailable
+from leakscale_server.scorer.audits.contract import AuditScoring
+from leakscale_server.scorer.audits.scorer import AuditScorer
 from leakscale_server.scorer.contract import (
     FamilyOrder,
     FamilyOutcome,
@@ -32,6 +34,7 @@ from leakscale_server.scorer.contract import (
 from leakscale_server.scorer.operations import OPERATIONS, decode_fault, encode_fault
 from leakscale_server.scorer.scorer import Scorer
 from leakscale_server.scorer.wire import BODY_BYTES_MAX, Frame, FrameKind, WireError, read_frame, write_frame
+from leakscale_server.scorer_process.audit_calls import AuditCalls
 from leakscale_server.scorer_process.connection import Connection
 from leakscale_server.scorer_process.process import ScorerProcess
 
@@ -84,13 +87,22 @@ def test_a_body_that_is_too_long_is_refused_where_it_was_made() -> None:
 
 def test_every_method_of_the_contract_travels_and_is_answered() -> None:
     """A method that one side lacks would fail at its first call."""
-    methods = {name for name, _ in inspect.getmembers(Scoring, inspect.isfunction) if not name.startswith("_")}
+    sides: dict[str, tuple[type, tuple[type, ...]]] = {
+        "": (Scoring, (Scorer, ScorerProcess)),
+        "audits.": (AuditScoring, (AuditScorer, AuditCalls)),
+    }
+    methods = {prefix: _methods(contract) for prefix, (contract, _) in sides.items()}
 
-    assert methods == OPERATIONS.keys()
-    for side in (Scorer, ScorerProcess):
-        for name in methods:
-            wanted, found = inspect.signature(getattr(Scoring, name)), inspect.signature(getattr(side, name))
-            assert found == wanted, f"{side.__name__}.{name}"
+    assert {f"{prefix}{name}" for prefix, names in methods.items() for name in names} == OPERATIONS.keys()
+    for prefix, (contract, both) in sides.items():
+        for side in both:
+            for name in methods[prefix]:
+                wanted, found = inspect.signature(getattr(contract, name)), inspect.signature(getattr(side, name))
+                assert found == wanted, f"{side.__name__}.{name}"
+
+
+def _methods(contract: type) -> set[str]:
+    return {name for name, _ in inspect.getmembers(contract, inspect.isfunction) if not name.startswith("_")}
 
 
 ANY_BYTES = bytes(range(256))

@@ -15,6 +15,7 @@ from leakscale.heads import head_bytes
 from leakscale.models import CertificationRequest, Condition, EditionKind, ShapeFile, TrainingRecord, TrainingSource
 from leakscale.statements import Predicate, predicate_of, signed_bytes
 from leakscale.v1 import (
+    audit_service_pb2,
     bank_service_pb2,
     certification_service_pb2,
     edition_service_pb2,
@@ -145,6 +146,7 @@ def test_refusals_are_the_same_under_another_truth(client: Client, world: World,
 @pytest.mark.parametrize(
     "module",
     [
+        audit_service_pb2,
         bank_service_pb2,
         certification_service_pb2,
         edition_service_pb2,
@@ -156,7 +158,7 @@ def test_refusals_are_the_same_under_another_truth(client: Client, world: World,
 )
 def test_no_answer_has_a_field_that_could_hold_a_secret(module: object) -> None:
     """What cannot be expressed cannot leak."""
-    secrets = ("truth", "association", "fixture", "expected", "utility", "nonce", "private", "passed")
+    secrets = ("truth", "association", "fixture", "expected", "utility", "nonce", "private", "passed", "gold")
     messages = module.DESCRIPTOR.message_types_by_name.values()  # type: ignore[attr-defined]
     answers = [message for message in messages if message.name.endswith("Response")]
     pending, seen = list(answers), set()
@@ -240,7 +242,7 @@ def test_the_registry_has_no_column_for_a_truth(data_dir: Path, world: World) ->
         connection.close()
 
     assert "payload" in names
-    assert not [name for name in names if any(word in name for word in ("truth", "nonce", "passed", "private"))]
+    assert not [name for name in names if any(word in name for word in ("truth", "nonce", "passed", "private", "gold"))]
 
 
 def test_files_are_the_owners_alone(data_dir: Path, world: World) -> None:

@@ -290,6 +290,14 @@ HEX = "00" * 32
 FROZEN = ("edition-frozen", {"edition": "e", "file": HEX, "root": HEX, "certificates": HEX, "envelope": HEX})
 RETIRED = ("edition-retired", {"edition": "e", "openings": HEX, "envelope": HEX})
 REGISTERED = ("experiment-registered", {"experiment": "x", "edition": "e", "plan": HEX})
+DEPOSITED = ("audit-deposited", {"audit": "a", "registration": HEX})
+AMENDED = ("audit-amended", {"audit": "a", "amendment": HEX})
+FETCHED = ("audit-forms-fetched", {"audit": "a", "bank": "audit"})
+ANSWERED = (
+    "audit-answers-sealed",
+    {"audit": "a", "variant": "registered", "bank": "audit", "model": "m", "answers": HEX},
+)
+SCORED = ("audit-scores-released", {"audit": "a", "variant": "registered", "scores": HEX})
 SEALED = ("bank-sealed", {"experiment": "x", "bank": "b", "answers": HEX})
 
 
@@ -305,6 +313,18 @@ SEALED = ("bank-sealed", {"experiment": "x", "bank": "b", "answers": HEX})
         ([FROZEN, SEALED], "line 2: bank 'b' is sealed before its experiment 'x' is registered"),
         ([FROZEN, REGISTERED, SEALED, SEALED], "line 4: bank 'b' of experiment 'x' is sealed twice"),
         ([FROZEN, REGISTERED, RETIRED, SEALED], "line 4: bank 'b' of experiment 'x' is sealed after its edition"),
+        ([DEPOSITED, FETCHED, ANSWERED, SCORED, AMENDED], ""),
+        ([DEPOSITED, DEPOSITED], "line 2: audit 'a' is deposited twice"),
+        ([AMENDED], "line 1: audit 'a' has an entry 'audit-amended' before it is deposited"),
+        ([FETCHED, DEPOSITED], "line 1: audit 'a' has an entry 'audit-forms-fetched' before it is deposited"),
+        ([DEPOSITED, ANSWERED, ANSWERED], "line 3: answers of model 'm' to bank 'audit' of audit 'a' are sealed twice"),
+        ([DEPOSITED, SCORED], "line 2: scores of 'registered' of audit 'a' left before any answers were sealed"),
+        ([DEPOSITED, ANSWERED, SCORED, SCORED], "line 4: scores of 'registered' of audit 'a' left twice"),
+        (
+            [DEPOSITED, ANSWERED, SCORED, (ANSWERED[0], {**ANSWERED[1], "model": "n"})],
+            "line 4: answers of model 'n' to bank 'audit' of audit 'a' are sealed after the scores",
+        ),
+        ([(SCORED[0], {"audit": "a"})], "line 1: the entry lacks variant, scores"),
     ],
 )
 def test_what_happened_happened_in_order(log: Log, story: list[tuple[str, dict[str, str]]], fault: str) -> None:

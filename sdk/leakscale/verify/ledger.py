@@ -10,6 +10,7 @@ from leakscale.digests import canonical_json
 from leakscale.heads import head_bytes
 from leakscale.merkle import leaf_hash, tree_hash
 from leakscale.models import LedgerEntry, LedgerHead
+from leakscale.verify.audit_story import AUDIT_FIELDS, AuditStory
 from leakscale.verify.checks import Checks
 from leakscale.verify.directory import ServerDirectory, read_entries, read_head
 
@@ -24,6 +25,7 @@ _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "experiment-registered": ("experiment", "edition", "plan"),
     "bank-sealed": ("experiment", "bank", "answers"),
     "experiment-disclosed": ("experiment", "envelope"),
+    **AUDIT_FIELDS,
 }
 """What an entry of a kind says at least, each a text; entries of other kinds are in the tree and nothing more."""
 
@@ -111,6 +113,7 @@ class _Story:
         self._retired: set[str] = set()
         self._registered: dict[str, str] = {}
         self._sealed: set[tuple[str, str]] = set()
+        self._audits = AuditStory()
 
     def tell(self, facts: Facts) -> None:
         """Let the next thing happen.
@@ -123,6 +126,7 @@ class _Story:
             "edition-retired": self._retire,
             "experiment-registered": self._register,
             "bank-sealed": self._seal,
+            **self._audits.tellers,
         }.get(str(facts.get("kind")))
         if tell is not None:
             tell(facts)

@@ -7,6 +7,7 @@ root reads it all the same.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import resource
 import signal
@@ -88,7 +89,7 @@ class _Calls:
         name, _, body = request.body.partition(b"\n")
         try:
             operation = OPERATIONS[name.decode()]
-            method: Callable[..., object] = getattr(self._scorer, operation.name)
+            method: Callable[..., object] = operator.attrgetter(operation.name)(self._scorer)
             answer = method(*operation.arguments.validate_json(body))
             if operation.is_itemized:
                 for item in answer:  # type: ignore[attr-defined]

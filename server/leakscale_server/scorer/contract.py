@@ -1,8 +1,8 @@
 """What the scorer is asked and what it answers: values alone, so that either side may be another process.
 
 A call brings everything public that it needs; the scorer adds what lies in its vault. No answer has a field that could
-hold an association, a fixture or a utility, but for the corpus of a redeemed grant and the openings
-of an edition that is retired.
+hold an association, a fixture or a utility, but for the corpus of a redeemed grant and the openings of an edition that
+is retired. Deposited audits are asked about in `audits.contract`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from leakscale_server.core.building.families import FamilySlot
 from leakscale_server.core.disclosure.atoms import Cohort
 from leakscale_server.core.edition_keys import EditionKey, id_of
 from leakscale_server.core.judging.rejections import Rejection
+from leakscale_server.scorer.audits.contract import AuditScoring
 from leakscale_server.store.ledger import LoggedEntry
 
 __all__ = [
@@ -227,6 +228,10 @@ class Scoring(Protocol):
     @property
     def sandbox(self) -> SandboxFacts:
         """Tell what runs candidates."""
+
+    @property
+    def audits(self) -> AuditScoring:
+        """What it does for deposited audits."""
 
     def fix_seed(self, edition_key: EditionKey, practice_seed: bytes) -> SeedState:
         """Fix the private seed of an edition, once.

@@ -1,4 +1,4 @@
-"""What of `Scoring` travels, and how: every method by its annotations, arguments and answers as JSON.
+"""What of `Scoring` and `AuditScoring` travels: every method by its annotations, arguments and answers as JSON.
 
 A method that returns an iterator answers item by item. There is no list to keep: a method added to the contract is one
 more operation.
@@ -16,6 +16,7 @@ from typing import Any, Final
 from pydantic import ConfigDict, TypeAdapter
 
 from leakscale_server.errors import FAULTS, Internal, ServerFault
+from leakscale_server.scorer.audits.contract import AuditScoring
 from leakscale_server.scorer.contract import SandboxFacts, ScorerSettings, Scoring
 
 __all__ = ["OPEN", "OPERATIONS", "Operation", "decode_fault", "encode_fault"]
@@ -28,6 +29,7 @@ class Operation:
     """One method as it travels."""
 
     name: str
+    """From the scorer on, with a dot where an object lies between: `audits.keep`."""
     is_itemized: bool
     """Whether the answer comes item by item."""
     arguments: TypeAdapter[Any]
@@ -75,17 +77,17 @@ def _adapter(types: tuple[Any, ...]) -> TypeAdapter[Any]:
     return TypeAdapter(tuple[types], config=_BYTES_AS_TEXT)  # type: ignore[valid-type]
 
 
-def _operations() -> dict[str, Operation]:
+def _operations(contract: type, *, prefix: str = "") -> dict[str, Operation]:
     found = {}
-    for name, method in inspect.getmembers(Scoring, inspect.isfunction):
+    for name, method in inspect.getmembers(contract, inspect.isfunction):
         if not name.startswith("_"):
             hints = typing.get_type_hints(method)
             answer = hints.pop("return")
-            found[name] = _operation(name, tuple(hints.values()), answer)
+            found[prefix + name] = _operation(prefix + name, tuple(hints.values()), answer)
     return found
 
 
 OPEN: Final = _operation("open", (ScorerSettings,), SandboxFacts)
 """The first request of all: what to open. Its fault is the line with which the server does not start."""
-OPERATIONS: Final = _operations()
+OPERATIONS: Final = {**_operations(Scoring), **_operations(AuditScoring, prefix="audits.")}
 """By name."""

@@ -1,7 +1,7 @@
 """The scorer: the one holder of the vault.
 
-It is asked to certify, to commit, to expose to a redeemed grant, and to disclose an experiment whose banks are all
-sealed. Whether it may is the registry's to decide before; what is true is decided here.
+It is asked to certify, to commit, to expose to a redeemed grant, to disclose an experiment whose banks are all sealed,
+and about deposited audits (`audits`). Whether it may is the registry's to decide before; what is true is decided here.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from leakscale_server.core.shapes import Shape, parse_shape
 from leakscale_server.errors import IntegrityFailure, SandboxUnusable
 from leakscale_server.sandbox_pool import SandboxFault, SandboxPool
 from leakscale_server.scorer.account import Book
+from leakscale_server.scorer.audits.contract import AuditScoring
 from leakscale_server.scorer.certifier import Certified, Certifier, Rejected
 from leakscale_server.scorer.contract import (
     CorpusOrder,
@@ -85,6 +86,14 @@ class Scorer:
         """Tell what runs candidates."""
         identity = self._pool.identity
         return SandboxFacts(identity.backend, self._notice, identity.image_digest, self._pool.lane_count)
+
+    @functools.cached_property
+    def audits(self) -> AuditScoring:
+        """What it does for deposited audits; see `AuditScoring`."""
+        # Here: what reads and scores an audit takes a second to load, and a scorer that starts again is waited for.
+        from leakscale_server.scorer.audits.scorer import AuditScorer  # noqa: PLC0415
+
+        return AuditScorer(self._vault, self._signer)
 
     def fix_seed(self, edition_key: EditionKey, practice_seed: bytes) -> SeedState:
         """Fix the private seed of an edition, once; see `Scoring`."""

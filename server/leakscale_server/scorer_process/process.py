@@ -34,6 +34,7 @@ from leakscale_server.scorer.contract import (
     TraceOrder,
 )
 from leakscale_server.scorer.operations import OPEN, OPERATIONS
+from leakscale_server.scorer_process.audit_calls import AuditCalls
 from leakscale_server.scorer_process.connection import Connection, scorer_is_gone
 from leakscale_server.scorer_process.key_keeper import KeyKeeper
 from leakscale_server.store.ledger import LoggedEntry
@@ -67,6 +68,7 @@ class ScorerProcess:
         self._closing = threading.Event()
         self._watching = threading.Lock()
         self._watchers: list[Callable[[bool], None]] = []
+        self._audits = AuditCalls(self._connected)
         self._reviver = threading.Thread(target=self._revive, name="scorer-reviver", daemon=True)
 
     def __enter__(self) -> Self:
@@ -96,6 +98,11 @@ class ScorerProcess:
         if self._sandbox is None:
             scorer_is_gone()
         return self._sandbox
+
+    @property
+    def audits(self) -> AuditCalls:
+        """Ask about deposited audits."""
+        return self._audits
 
     def watch(self, watcher: Callable[[bool], None]) -> None:
         """Tell somebody whether the scorer can be asked, now and at each change. It must return soon."""

@@ -2,10 +2,12 @@
 
 Every row is sealed by itself with AES-256-GCM under a random nonce. What it belongs to (vault, table, edition, family)
 is authenticated with it, so that a row put in another's place does not open. Sealed seeds are all of one length, and
-so are associations, whatever they hold. Beside them lie the scorer's notes of what it did, which hold no secret.
+so are associations, whatever they hold. Beside them lie the scorer's notes of what it did, which hold no secret, and
+what it keeps of deposited audits: forms with right answers, which are padded, and which answers were right.
 
 Does not guard against a row that was taken away, or a whole older copy: what the registry lists and the vault lacks is
-noticed when it is asked for. Names of editions, families and experiments, and when rows were written, are in the clear.
+noticed when it is asked for. Names of editions, families, experiments and audits, and when rows were written, are in
+the clear.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ _TABLES: Final = (
     Table("seeds", {"edition_id": str, "sealed": bytes}, ("edition_id",)),
     Table("notes", {"kind": str, "edition_id": str, "name": str, "sealed": bytes}, ("kind", "edition_id", "name")),
     Table("associations", {"edition_id": str, "family_id": str, "sealed": bytes}, ("edition_id", "family_id")),
+    Table("audits", {"kind": str, "audit": str, "name": str, "sealed": bytes}, ("kind", "audit", "name")),
 )
+_HOLD_SOMETHING: Final = " UNION ".join(f"SELECT 1 FROM {table.name}" for table in _TABLES if table.name != "head")  # noqa: S608 - names are ours
 _HEAD: Final = b"leakscale-vault"
 _FORMAT: Final = 1
 _ID_BYTES: Final = 16
@@ -138,6 +142,32 @@ class Vault:
                 for row in self._database.rows(query, (kind, edition_key, name or ""))
             }
 
+    def keep_of_audit(self, kind: str, audit_key: str, name: str, content: bytes) -> bytes:
+        """Keep bytes of an audit unless there are some of that kind and name, and return those that stand.
+
+        Args:
+            kind: What they are.
+            audit_key: What the audit is kept under, `{audit}@{project}`; of a whole project, `@{project}`.
+            name: Which of the kind.
+            content: A length that depends on nothing secret.
+        """
+        sealed = self._seal(content, "audits", kind, audit_key, name)
+        self._database.add("audits", [{"kind": kind, "audit": audit_key, "name": name, "sealed": sealed}])
+        stands = self.of_audit(kind, audit_key, name)
+        assert stands is not None  # noqa: S101 - written above
+        return stands
+
+    def of_audit(self, kind: str, audit_key: str, name: str) -> bytes | None:
+        """Return what is kept of an audit, if there is some of that kind and name.
+
+        Raises:
+            IntegrityFailure: If the row is damaged or stood in another place.
+        """
+        with _readable_of_audit(audit_key):
+            query = "SELECT sealed FROM audits WHERE kind = ? AND audit = ? AND name = ?"
+            row = self._database.row(query, (kind, audit_key, name))
+            return self._unseal(row["sealed"], "audits", kind, audit_key, name) if row else None
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make what is written meanwhile one commit, or nothing."""
@@ -153,7 +183,7 @@ class Vault:
         with self._database.transaction():
             row = self._database.row("SELECT * FROM head")
             if row is None:
-                if self._database.row("SELECT 1 FROM seeds UNION SELECT 1 FROM associations UNION SELECT 1 FROM notes"):
+                if self._database.row(_HOLD_SOMETHING):
                     raise VaultError(f"{self._path} holds rows and no head: half of it is gone; restore it from a copy")
                 self._vault_id = os.urandom(_ID_BYTES)
                 sealed = self._seal(_HEAD, "head")
@@ -182,17 +212,32 @@ class Vault:
 
 @contextmanager
 def _readable(edition_key: str, *, family_id: str = "") -> Iterator[None]:
-    """Name the row that does not open, without a word of what it holds."""
     whose = f"of family {family_id!r} " if family_id else ""
+    edition_id = id_of(edition_key)
+    with _naming(f"{whose}of edition {edition_id!r}", subject=f"editions/{edition_id}"):
+        yield
+
+
+@contextmanager
+def _readable_of_audit(audit_key: str) -> Iterator[None]:
+    audit_id = id_of(audit_key)
+    whose = f"of audit {audit_id!r}" if audit_id else "as the deposit key of a project"
+    with _naming(whose, subject=f"audits/{audit_id}" if audit_id else "deposit-key"):
+        yield
+
+
+@contextmanager
+def _naming(whose: str, *, subject: str) -> Iterator[None]:
+    """Name the row that does not open, without a word of what it holds."""
     try:
         yield
     except sqlite3.OperationalError:
         raise
     except (InvalidTag, ValueError, sqlite3.DatabaseError) as error:
         raise IntegrityFailure(
-            f"what the vault holds {whose}of edition {id_of(edition_key)!r} is damaged or stood in another place; "
+            f"what the vault holds {whose} is damaged or stood in another place; "
             "restore the vault from a copy of the server's data folder",
-            subject=f"editions/{id_of(edition_key)}",
+            subject=subject,
         ) from error
 
 

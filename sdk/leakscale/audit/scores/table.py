@@ -171,7 +171,13 @@ class ScoreTable:
     def to_jsonl(self, path: Path) -> None:
         """Write the table, complete or not at all."""
         with replacing(path) as file:
-            file.write(self._content())
+            file.write(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of the table's file."""
+        header, *rows = table_lines(self)
+        # The digest stands last in the header, so that what it is over is the file without it.
+        return "".join(f"{line}\n" for line in (f'{header[:-1]},"digest":"{self.digest}"}}', *rows)).encode()
 
     @classmethod
     def from_jsonl(cls, path: Path) -> ScoreTable:
@@ -193,17 +199,12 @@ class ScoreTable:
                 f"'{path}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
             ) from error
         # A table has one file: bytes that mean the same and are others were not written by `to_jsonl`.
-        if table._content() != content:
+        if table.to_bytes() != content:
             raise IntegrityError(
                 f"scores '{path}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
                 f"what is there {table.digest[:12]}); restore the file from a copy"
             )
         return table
-
-    def _content(self) -> bytes:
-        header, *rows = table_lines(self)
-        # The digest stands last in the header, so that what it is over is the file without it.
-        return "".join(f"{line}\n" for line in (f'{header[:-1]},"digest":"{self.digest}"}}', *rows)).encode()
 
     def _check_names(self) -> None:
         require_state(self.state)

@@ -17,7 +17,7 @@ from leakscale.audit.registration.fields import ScoringTable
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scoring.numbers import NumericParser
 
-__all__ = ["ScoredAnswers", "chosen_option", "is_right", "score_answers"]
+__all__ = ["ScoredAnswers", "accuracy_table", "chosen_option", "is_right", "score_answers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,40 @@ def score_answers(
         right[name].append(is_right(answer, form, criterion, parser=parser, choice_score=settings.choice_score))
         if (confidence := _confidence(answer, form, settings.choice_score)) is not None:
             sure[name].append(confidence)
-    is_repeated = any(len(each) > 1 for each in right.values())
-    metric = _metric(bank, settings)
+    metric = f"{_metric(bank, settings)},confidence"
     return ScoredAnswers(
-        ScoreTable.of(
-            bank,
-            _means(right),
-            model=model,
-            kind=ScoreKind.GRADED if is_repeated else ScoreKind.CORRECT,
-            metric=metric,
-            state=state,
-        ),
-        ScoreTable.of(
-            bank, _means(sure), model=model, kind=ScoreKind.CONFIDENCE, metric=f"{metric},confidence", state=state
-        )
+        accuracy_table(bank, right, settings, model=model, state=state),
+        ScoreTable.of(bank, _means(sure), model=model, kind=ScoreKind.CONFIDENCE, metric=metric, state=state)
         if sure
         else None,
+    )
+
+
+def accuracy_table(
+    bank: FormBank,
+    right: Mapping[FormName, list[bool]],
+    settings: ScoringTable,
+    *,
+    model: str,
+    state: str = "base",
+) -> ScoreTable:
+    """Put together which answers were right.
+
+    Args:
+        bank: The bank that was answered.
+        right: Of each form, whether each of its answers is right; a form that is not there gets no score.
+        settings: What they were judged by.
+        model: As the registration names it.
+        state: State of the model.
+    """
+    is_repeated = any(len(each) > 1 for each in right.values())
+    return ScoreTable.of(
+        bank,
+        _means(right),
+        model=model,
+        kind=ScoreKind.GRADED if is_repeated else ScoreKind.CORRECT,
+        metric=_metric(bank, settings),
+        state=state,
     )
 
 

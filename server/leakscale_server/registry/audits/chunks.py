@@ -1,0 +1,130 @@
+"""Answers to forms as they come in: a row a chunk, sealed to the vault; here only their places are known.
+
+Each principal fills an answer set of its own, so that nobody stands in another's way; the first that seals has it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from leakscale_server.errors import BankIncomplete, CaseDuplicate, DigestConflict
+from leakscale_server.registry.audits.audit import SetKey
+from leakscale_server.store.database import InsertOnlyDatabase, Row
+
+__all__ = ["FormChunk", "FormChunks"]
+
+_OF_SET = "project = ? AND audit_id = ? AND variant = ? AND bank = ? AND model_id = ? AND principal = ?"
+_PLACE_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FormChunk:
+    """A chunk that is there, without its answers."""
+
+    number: int
+    digest: bytes
+    answer_count: int
+
+
+class FormChunks:
+    """The chunks of every answer set of one registry."""
+
+    def __init__(self, registry: InsertOnlyDatabase) -> None:
+        self._registry = registry
+
+    def has(self, key: SetKey, principal: str, *, number: int, digest: bytes) -> bool:
+        """Tell whether a chunk is there already.
+
+        Raises:
+            DigestConflict: If another one has its number.
+        """
+        rows = self._rows(key, principal, "digest", "AND number = ?", number)
+        if rows and rows[0]["digest"] != digest:
+            raise DigestConflict(
+                f"chunk {number} of answer set {key.name!r} is there with other answers; the first ones stand, so "
+                "submit what was answered first",
+                subject=key.name,
+            )
+        return bool(rows)
+
+    def add(
+        self,
+        key: SetKey,
+        principal: str,
+        *,
+        number: int,
+        digest: bytes,
+        sealed: bytes,
+        places: bytes,
+        case_count: int,
+    ) -> None:
+        """Store a chunk that was judged; call it inside a transaction.
+
+        Raises:
+            DigestConflict: If another one has its number.
+            CaseDuplicate: If an answer of it is to a form that has its answer in another chunk.
+        """
+        if self.has(key, principal, number=number, digest=digest):
+            return
+        taken = self._places(self._rows(key, principal, "places"))
+        if not taken.isdisjoint(_unpacked(places)):
+            raise CaseDuplicate(
+                f"chunk {number} of answer set {key.name!r} answers a form that another chunk answers; send each "
+                "answer once",
+                subject=key.name,
+            )
+        row: Row = {
+            "project": key.project,
+            "audit_id": key.audit_id,
+            "variant": key.variant,
+            "bank": key.bank,
+            "model_id": key.model_id,
+            "principal": principal,
+            "number": number,
+            "digest": digest,
+            "answer_count": len(places) // _PLACE_BYTES,
+            "case_count": case_count,
+            "places": places,
+            "sealed": sealed,
+        }
+        self._registry.add("form_chunks", [row])
+
+    def listed(self, key: SetKey, principal: str, *, start: int, limit: int) -> list[FormChunk]:
+        """List the chunks of a principal from a number on, in their order."""
+        more = "AND number >= ? ORDER BY number LIMIT ?"
+        rows = self._rows(key, principal, "number, digest, answer_count", more, start, limit)
+        return [FormChunk(row["number"], row["digest"], row["answer_count"]) for row in rows]
+
+    def whole(self, key: SetKey, principal: str, *, chunk_count: int) -> list[FormChunk]:
+        """Return the chunks that make a complete set, in their order.
+
+        Raises:
+            BankIncomplete: If one is missing or too many, or an answer is.
+        """
+        rows = self._rows(key, principal, "number, digest, answer_count, case_count, places", "ORDER BY number")
+        if [row["number"] for row in rows] != list(range(chunk_count)):
+            raise BankIncomplete(
+                f"answer set {key.name!r} has {len(rows)} chunks of yours, and chunks 0 to {chunk_count - 1} are to "
+                "make it; submit what is missing, then seal",
+                subject=key.name,
+            )
+        answered, case_count = len(self._places(rows)), rows[0]["case_count"]
+        if answered != case_count:
+            raise BankIncomplete(
+                f"answer set {key.name!r} has {answered} of {case_count} answers; submit the rest, then seal",
+                subject=key.name,
+            )
+        return [FormChunk(row["number"], row["digest"], row["answer_count"]) for row in rows]
+
+    def _places(self, rows: list[Row]) -> set[int]:
+        return {place for row in rows for place in _unpacked(row["places"])}
+
+    def _rows(self, key: SetKey, principal: str, columns: str, more: str = "", *parameters: int) -> list[Row]:
+        query = f"SELECT {columns} FROM form_chunks WHERE {_OF_SET} {more}"  # noqa: S608 - words are ours
+        place = (key.project, key.audit_id, key.variant, key.bank, key.model_id, principal)
+        return self._registry.rows(query, (*place, *parameters))
+
+
+def _unpacked(places: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(places) // _PLACE_BYTES}I", places)

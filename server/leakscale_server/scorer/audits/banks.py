@@ -1,0 +1,73 @@
+"""Forms with right answers, as the vault has them: read once, and remembered for the chunks that follow."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from leakscale.audit.answering.answers import scored_keys
+from leakscale.audit.forms.models import Criterion, Form, FormBank, FormName
+
+__all__ = ["KeptBanks", "OpenedBank", "PlacedForm"]
+
+_BANKS_MAX: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedForm:
+    """A form, and how an answer to it is judged."""
+
+    name: FormName
+    form: Form
+    criterion: Criterion
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBank:
+    """A bank with right answers, by the names of its forms. Never leaves the scorer."""
+
+    bank: FormBank
+    forms: Mapping[str, PlacedForm]
+    _keys: dict[int, dict[tuple[str, int], int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bank: FormBank) -> OpenedBank:
+        """Name the forms of a bank."""
+        forms = {
+            str(name): PlacedForm(name, form, parent.criterion)
+            for parent in bank.parents
+            for name, form in parent.forms()
+        }
+        return cls(bank, forms)
+
+    def places(self, answer_count: int) -> Mapping[tuple[str, int], int]:
+        """Return the place of each answer that a set needs, by form and number.
+
+        Args:
+            answer_count: Generated answers a form.
+        """
+        if answer_count not in self._keys:
+            keys = scored_keys(self.bank, answer_count=answer_count)
+            self._keys[answer_count] = {key: place for place, key in enumerate(keys)}
+        return self._keys[answer_count]
+
+
+class KeptBanks:
+    """The deposits that were asked for last. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], Mapping[str, OpenedBank]] = OrderedDict()
+
+    def get(self, key: tuple[str, str], read: Callable[[], Mapping[str, OpenedBank]]) -> Mapping[str, OpenedBank]:
+        """Return the banks of a deposit, read if they are not remembered."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = read()
+            self._kept.move_to_end(key)
+            if len(self._kept) > _BANKS_MAX:
+                self._kept.popitem(last=False)
+            return self._kept[key]
