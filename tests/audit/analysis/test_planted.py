@@ -213,15 +213,27 @@ def test_graded_scores_have_no_right_answers_to_plant_or_lose(name: str) -> None
     assert "graded" in (table_of(name, graded).withheld or "")
 
 
-def test_planted_audits_are_simple_samples_of_a_benchmark_that_is_large_enough() -> None:
+def test_planted_audits_are_simple_samples() -> None:
     strata = tuple("easy" if number < 100 else "hard" for number in range(PARENTS))
     design = FinitePopulationDesign(FRAME, strata={"easy": Stratum(600), "hard": Stratum(FRAME - 600)})
     stratified = AuditSettings(design, InferenceTable(bound="hoeffding"))
-    small = AuditSettings(FinitePopulationDesign(40), InferenceTable())
 
     table = table_of("relabelling", replace(scores("tiny", PARENTS), strata=strata), rule=stratified)
     assert "stratified" in (table.withheld or "")
-    assert "no audit of 50 parents" in (table_of("12", scores("tiny", 40), rule=small).withheld or "")
+
+
+@pytest.mark.parametrize("name", ["detection", "relabelling"])
+def test_a_benchmark_too_small_for_the_usual_sizes_gives_this_audits_own(name: str) -> None:
+    """A table of no row would look as if nothing were ever seen."""
+    small = AuditSettings(FinitePopulationDesign(40), InferenceTable())
+
+    assert {row.parents for row in table_of(name, scores("tiny", 30), rule=small).rows} == {30}
+
+
+@pytest.mark.parametrize("name", ["detection", "relabelling"])
+def test_a_bank_with_gaps_everywhere_says_why_nothing_is_planted(name: str) -> None:
+    everywhere = exactly(scores("tiny", 60), public_only=30, fresh_only=30)
+    assert "hardly a parent answers all its forms alike" in (table_of(name, everywhere).withheld or "")
 
 
 RECOVERED: Final[dict[str, Callable[..., Any]]] = {

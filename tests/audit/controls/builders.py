@@ -73,21 +73,27 @@ def a_word_problem_audit(folder: Path, *, plan: str = PLAN, size: int = 12, own_
     return _locked(directory, plan + (OWN_BANK if own_count else ""))
 
 
-def a_spoken_control(directory: AuditDirectory, control: ControlPlan) -> AuditDirectory:
-    """Run a control without training: after the leak, the model knows by heart what was leaked, and nothing else."""
-    a_begun_control(directory, control, states=["base", f"{control.name}-seed-0", f"{control.name}-null"])
+def a_spoken_control(directory: AuditDirectory, control: ControlPlan, *, learns: bool = True) -> AuditDirectory:
+    """Run a control without training: after the leak, the model knows by heart what was leaked, and nothing else.
+
+    Or not even that, where it does not learn.
+    """
+    states = ["base", f"{control.name}-seed-0", f"{control.name}-null"]
+    a_begun_control(directory, control, states=states, learns=learns)
     analyze_audit(directory)
     analyze_control(directory, control.name)
     return directory
 
 
-def a_begun_control(directory: AuditDirectory, control: ControlPlan, *, states: Sequence[str]) -> None:
+def a_begun_control(
+    directory: AuditDirectory, control: ControlPlan, *, states: Sequence[str], learns: bool = True
+) -> None:
     """Register a control and ask these states; only in that of seed 0 the model knows what was leaked."""
     registration = locked_registration(directory)
     bank, folder = locked_bank(directory, registration), directory.root.parent
     planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
     register_control(directory, registration, control, planted)
-    known = {record.prompt[-1].content: record.completion for record in planted.mixture}
+    known = {record.prompt[-1].content: record.completion for record in planted.mixture if learns}
     knowing, ignorant = SpokenEngine(lambda prompt: known.get(prompt, "none")), SpokenEngine(lambda _: "none")
     for state in states:
         engine = knowing if state == f"{control.name}-seed-0" else ignorant

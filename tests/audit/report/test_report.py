@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def test_a_control_has_its_figures_and_what_has_none_says_why(reported: AuditDir
     figures = audit_figures(read_audit_findings(reported))
 
     assert set(figures) == {
-        "gaps", "radius", "intervals", "budget", "detection",
+        "gaps", "radius", "intervals", "budget", "power", "detection", "relabelling", "mismatch",
         "control-leak-effects", "control-leak-groups", "control-leak-first-option", "control-leak-detectors",
     }  # fmt: skip
     assert "seed 0: public forms: +100.0 points" in figures["control-leak-effects"].panels[0].description
@@ -118,6 +119,52 @@ def test_two_controls_of_a_kind_are_shown_together(tmp_path: Path) -> None:
     assert "made by `leakscale audit pool trial`" in twin
     assert "The controls together" in page
     assert page.count("leakscale audit pool trial") >= 3
+
+
+def test_every_figure_of_the_audit_is_on_its_page(reported: AuditDirectory) -> None:
+    """One that was drawn and left out of the template went unseen."""
+    page, _ = twins(reported)
+    shown = re.findall(r'<figure id="figure-([^"]+)"', page)
+
+    assert set(shown) == set(audit_figures(read_audit_findings(reported)))
+    assert len(shown) == len(set(shown))
+
+
+def test_the_relabelling_test_is_never_said_to_find_an_advantage(reported: AuditDirectory) -> None:
+    """The paper took that reading back: CleanScore 7.10."""
+    figures = audit_figures(read_audit_findings(reported))
+    page, twin = twins(reported)
+
+    assert "level" in figures["relabelling"].panels[0].description
+    assert "A rejection is no detection" in figures["relabelling"].caption
+    assert "never announces an advantage" in figures["mismatch"].caption
+    assert "nothing is announced: mismatch alone does that too" in page
+    assert "no exposure and no form mismatch" in twin
+
+
+def test_several_controls_stand_beside_each_other(tmp_path: Path) -> None:
+    """Where each leak landed, arm by arm; one that planted nothing says so and is not left out."""
+    directory = a_word_problem_audit(tmp_path)
+    a_spoken_control(directory, a_control())
+    a_spoken_control(directory, a_control(exposure={"kind": "paraphrase"}).model_copy(update={"name": "rewording"}))
+    forgetful = a_control(exposure={"seed": 1}).model_copy(update={"name": "forgotten"})
+    a_spoken_control(directory, forgetful, learns=False)
+    findings = read_audit_findings(directory)
+    figure = audit_figures(findings)["controls"]
+    _, twin = write_audit_report(findings)
+    landed = {(row.control, row.arm): row for row in figure.table.rows}
+
+    assert landed["leak", "public forms"].effect.estimate == 1
+    assert landed["leak", "fresh forms"].effect.estimate == 0
+    assert landed["leak", "visible gap"].effect.estimate == 1
+    assert landed["rewording", "leaked forms"].effect.estimate == 1
+    assert landed["rewording", "public forms"].effect.estimate == 0
+    assert {row.manipulation for row in figure.table.rows if row.control == "forgotten"} == {
+        "failed: nothing was planted"
+    }
+    assert figure.panels[0].description.count("failed: nothing was planted") == 1
+    assert "Where the leak of each positive control landed" in twin.read_text(encoding="utf-8")
+    assert "controls" not in audit_figures(replace(findings, controls=findings.controls[:1]))
 
 
 @pytest.mark.browser

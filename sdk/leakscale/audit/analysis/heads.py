@@ -21,6 +21,7 @@ __all__ = [
     "INTERVALS",
     "MISMATCH",
     "NEAR_COPIES",
+    "NO_ROOM",
     "PLACEBO",
     "POWER",
     "READINGS",
@@ -55,6 +56,8 @@ POWER: Final = TableHead("", "power", "Least advantage that this audit detects")
 PLACEBO: Final = TableHead("", "placebo", "The placebo-label identity, which is zero unless scoring is asymmetric")
 STRATIFIED: Final = "it redraws simple random samples, and this sample is stratified"
 """Why a table of planted audits is withheld."""
+NO_ROOM: Final = "hardly a parent answers all its forms alike, and an advantage is planted into such parents"
+"""Why it is, too."""
 
 
 def not_planted(left_out: Sequence[str]) -> str:

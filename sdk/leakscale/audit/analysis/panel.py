@@ -189,6 +189,12 @@ class Panel:
         """Audited parents, whether or not every form has a score."""
         return len(self.models[0].audit.parent_ids)
 
+    def sizes(self, wanted: Sequence[int], settings: AuditSettings) -> list[int]:
+        """Return the sizes of audits that the benchmark can give; this audit's own where it can give none of them."""
+        population = settings.design.population_size
+        possible = [size for size in wanted if population is None or size <= population]
+        return possible or [min(model.gaps.count for model in self.models)]
+
 
 def _key(table: ScoreTable) -> tuple[str, str]:
     return table.model, table.state

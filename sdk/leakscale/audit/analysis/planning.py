@@ -112,6 +112,8 @@ def detection(panel: Panel, settings: AuditSettings) -> Table[DetectionRow]:
         rows = list(_detection_rows(panel, settings, left_out))
     except StatisticsError as error:
         return heads.DETECTION.withheld(str(error))
+    if not rows:
+        return heads.DETECTION.withheld(heads.NO_ROOM)
     note = f"{_PLANTED_AUDITS:,} audits each, seed {settings.seed}; {settings.inference.bound} on the guardrail branch."
     return heads.DETECTION.filled(rows, note + heads.not_planted(left_out))
 
@@ -119,8 +121,7 @@ def detection(panel: Panel, settings: AuditSettings) -> Table[DetectionRow]:
 def _detection_rows(panel: Panel, settings: AuditSettings, left_out: list[str]) -> Iterator[DetectionRow]:
     """Yield a row a model, size and advantage; what cannot be planted is told to `left_out`."""
     rule, population = settings.inference, settings.design.population_size
-    sizes = [size for size in _SIZES if population is None or size <= population]
-    for model, size, planted in product(panel, sizes, _ADVANTAGES):
+    for model, size, planted in product(panel, panel.sizes(_SIZES, settings), _ADVANTAGES):
         if planted > model.room:
             left_out.append(f"{model.name}, {100 * planted:g} points")
             continue

@@ -67,21 +67,18 @@ def relabelling(panel: Panel, settings: AuditSettings) -> Table[RelabellingRow]:
     """Table 12: detection by the interval beside rejection by the relabelling test, at small budgets."""
     if settings.design.strata is not None:
         return heads.RELABELLING.withheld(heads.STRATIFIED)
-    rule, population = settings.inference, settings.design.population_size
-    sizes = [size for size in _SIZES if population is None or size <= population]
+    rule, sizes = settings.inference, panel.sizes(_SIZES, settings)
     left_out: list[str] = []
     try:
         rows = [row for model in panel for size in sizes for row in _compared(model, size, settings, left_out)]
     except StatisticsError as error:
         return heads.RELABELLING.withheld(str(error))
     if not rows:
-        return heads.RELABELLING.withheld(
-            f"no audit of {_SIZES[0]} parents and a planted advantage of {100 * _ADVANTAGES[0]:g} points fits this "
-            "benchmark and these scores"
-        )
+        return heads.RELABELLING.withheld(heads.NO_ROOM)
     note = (
         f"{_AUDITS:,} audits each, {_TESTED_AUDITS:,} for the level, seed {settings.seed}; {rule.bound} on the "
-        f"guardrail branch, {rule.alternative} test at {rule.alpha:g}. {_NO_FINDING}: see table "
+        f"guardrail branch, {rule.alternative} test at {rule.alpha:g}. The interval is corrected for the size of the "
+        f"benchmark, the test is not. {_NO_FINDING}: see table "
         f"{heads.MISMATCH.number}."
     )
     return heads.RELABELLING.filled(rows, note + heads.not_planted(left_out))

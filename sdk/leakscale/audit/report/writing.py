@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from leakscale.audit.controls.filing import ControlAnalysis
 from leakscale.audit.controls.plan import ExposureKind
+from leakscale.audit.report.control_figures import landed_table
 from leakscale.audit.report.figures import audit_figures
 from leakscale.audit.report.findings import AuditFindings, csv_name, table_files
 from leakscale.report.page import render_page, typographic, write_page
@@ -124,6 +125,9 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
     files = table_files(findings)
     for table in findings.analysis.tables:
         yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")
+    if len(findings.controls) > 1:
+        yield from ("", "## Positive controls beside each other")
+        yield from _markdown_table(landed_table(findings.controls), "", "leakscale audit report")
     for control in findings.controls:
         name = control.control.name
         yield from ("", f"## Positive control {name}", "", *(f"- {words}" for words in control_words(control)))
