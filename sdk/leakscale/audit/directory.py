@@ -10,7 +10,8 @@
 | `scores/<variant>/<bank>/` | one table a model, state and kind, and how its run went; under `registered`, … |
 | `analysis/`, `report.html` | numbers, and the report |
 | `controls/<control>/` | a positive control: what was registered of it, and its numbers |
-| `private/bank.jsonl` | the drawn parents with their forms, in draw order |
+| `scores/<variant>/released.json` | of an audit that was fetched: the server's signed word on its scores |
+| `private/bank.jsonl` | the drawn parents with their forms, in draw order; without golds where it was fetched |
 | `private/control.jsonl` | the control bank |
 | `private/review.jsonl` | decisions of the human reading; `review.html` and `review.csv` are made for it |
 | `private/answers/<variant>/<bank>/` | what the models wrote: it quotes private forms |
@@ -170,6 +171,10 @@ class AuditDirectory:
     ) -> Path:
         """Return the table of scores of a model in one state."""
         return self.root / "scores" / variant / bank / f"{model_id}.{state}.{kind}.jsonl"
+
+    def released(self, variant: str = REGISTERED) -> Path:
+        """Return the server's signed word on the scores of a variant, where the audit was fetched."""
+        return self.root / "scores" / variant / "released.json"
 
     def quality(self, model_id: str, *, bank: BankRole, state: str = "base", variant: str = REGISTERED) -> Path:
         """Return how the run of a model in one state went."""

@@ -88,7 +88,11 @@ def _line(model: str, role: str, answered: AnsweredBank) -> str:
 
     from leakscale.stats import paired_gap  # noqa: PLC0415
 
-    table, quality = answered.tables[0], answered.quality
+    table, quality = answered.accuracy, answered.quality
     again = f"{quality.rerun_alike_count} of {quality.rerun_count} repeated alike" if quality.rerun_count else ""
+    if table is None:
+        count = sum(form.answer_count for form in quality.forms)
+        scored = "scored by the server after `leakscale audit submit`"
+        return ", ".join(filter(None, (f"{model}, {role} bank: {count:,} answers", scored, again)))
     public = f"{model}, {role} bank: public score {np.nanmean(table.original):.4f}"
     return ", ".join(filter(None, (public, str(paired_gap(table.original, table.fresh)), again)))

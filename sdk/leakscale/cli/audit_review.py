@@ -43,10 +43,12 @@ def review(
     ```
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.registration.origin import require_golds  # noqa: PLC0415
     from leakscale.audit.registration.plan import load_plan  # noqa: PLC0415
     from leakscale.audit.review import ReviewLog, has_unlogged, write_packet, write_sheet  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
+    require_golds(directory, "the reading")
     plan, log = load_plan(directory.plan), ReviewLog(directory)
     with directory.held():
         items = _items(directory, plan)

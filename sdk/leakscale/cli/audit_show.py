@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from leakscale.audit.registration import Registration
     from leakscale.audit.registration.ledger import LedgerEntry
     from leakscale.audit.registration.models import DrawRecord
+    from leakscale.audit.registration.origin import Fetched
+    from leakscale.audit.registration.released import Released
 
 __all__ = ["show"]
 
@@ -39,9 +41,12 @@ def show(
     leakscale audit show gsm8k
     ```
     """
-    from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
+    # Imports stay here: they keep --help quick, as in the others.
+    from leakscale.audit.directory import REGISTERED, AuditDirectory  # noqa: PLC0415
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
     from leakscale.audit.registration.opening import draw_again, read_draw  # noqa: PLC0415
+    from leakscale.audit.registration.origin import fetched_of  # noqa: PLC0415
+    from leakscale.audit.registration.released import released_of  # noqa: PLC0415
     from leakscale.audit.registration.standing import Standing  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
@@ -49,8 +54,10 @@ def show(
     entries, draw = ledger.entries(), read_draw(directory)
     if head:
         ledger.require_extends(Head.parse(head))
-    is_locked = any(entry.kind is EntryKind.LOCK for entry in entries)
-    draw_again(directory, draw)
+    origin = fetched_of(directory)
+    is_locked = origin is not None or any(entry.kind is EntryKind.LOCK for entry in entries)
+    if origin is None or directory.frame.is_file():
+        draw_again(directory, draw)
     registration = _verified(directory) if is_locked else None
     standing = Standing(directory)
     standing.require_whole()
@@ -59,6 +66,7 @@ def show(
         "directory": str(root),
         "is_locked": is_locked,
         "assurance_level": registration.assurance_level if registration else None,
+        "fetched": origin and origin.to_json(),
         "draw": draw.to_json(),
         "registration": registration and registration.to_json(),
         "ledger": [_entry(entry) for entry in entries],
@@ -70,6 +78,7 @@ def show(
         f"{draw.sample_size:,} of {draw.population_size:,} parents, {draw.fresh_count} fresh forms, seed {draw.seed}",
         *([f"strata     {', '.join(_strata(draw))}"] if draw.strata else []),
         *(_registered(registration) if registration else ["not locked; see `leakscale audit check`"]),
+        *(_fetched(origin, released_of(directory, origin, REGISTERED)) if origin else []),
         *([f"files      {len(entered)} that the ledger names, all there and unchanged"] if entered else []),
         *(line for entry in entries for line in _entry_lines(entry)),
         f"head       {ledger.head()}",
@@ -79,13 +88,13 @@ def show(
 
 def _verified(directory: AuditDirectory) -> Registration:
     from leakscale.audit.directory import BankRole  # noqa: PLC0415
+    from leakscale.audit.registration.amending import registration_of  # noqa: PLC0415
     from leakscale.audit.registration.verifying import (  # noqa: PLC0415
         locked_bank,
-        locked_registration,
         require_locked_reading,
     )
 
-    registration = locked_registration(directory)
+    registration = registration_of(directory)
     if directory.private.exists():  # a published audit leaves its private forms out
         locked_bank(directory, registration)
         require_locked_reading(directory, registration)
@@ -112,6 +121,18 @@ def _registered(registration: Registration) -> list[str]:
         f"interval   {settings.component} with {settings.bound}, alpha {settings.alpha:g} ({settings.combine})",
         f"radius     {settings.rho:g} of {', '.join(f'{rho:g}' for rho in settings.rho_grid)}",
         *(f"gate       {gate.id}: half-width {gate.half_width:.3f}, tolerance {gate.tolerance:g}" for gate in gates),
+    ]
+
+
+def _fetched(origin: Fetched, released: Released | None) -> list[str]:
+    state = "not released yet; see `leakscale audit submit`"
+    if released is not None:
+        earlier = ", ".join(released.released_before)
+        state = f"released, verified{f'; those of {earlier} had left before' if earlier else ''}"
+    return [
+        f"fetched    {origin.audit} from {origin.server}, without golds",
+        f"server     {origin.server_key.hex()}",
+        f"scores     {state}",
     ]
 
 

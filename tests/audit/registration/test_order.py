@@ -17,7 +17,9 @@ from leakscale.errors import ConflictError, IntegrityError
 SCORES = "scores/registered/audit/tiny.base.correct.jsonl"
 LOCKED = [(EntryKind.LOCK, "registration.json", b"1")]
 BREACHES = {
-    "second draw": ([(EntryKind.DRAW, "draw.json", b"2")], "an audit is drawn once, first"),
+    "second draw": ([(EntryKind.DRAW, "draw.json", b"2")], "an audit is drawn or fetched once, first"),
+    "fetch after a draw": ([(EntryKind.FETCH, "draw.json", b"2")], "an audit is drawn or fetched once, first"),
+    "deposit before the lock": ([(EntryKind.DEPOSIT, "audits/demo", b"1")], "(deposit) stands before the lock"),
     "second lock": ([*LOCKED, (EntryKind.LOCK, "registration.json", b"2")], "an audit is locked once"),
     "scores before the lock": ([(EntryKind.SCORES, SCORES, b"1")], f"'{SCORES}' (scores) stands before the lock"),
     "amendment before the lock": ([(EntryKind.AMENDMENT, "amendment-1", b"1")], "(amendment) stands before the lock"),

@@ -57,5 +57,7 @@ def _row(model: str, quality: FormQuality) -> FormatRow:
         phrase=quality.phrase_count / generated if generated else None,
         met=", ".join(f"{name} {count}" for name, count in quality.formats.items()) or "-",
         first_option=quality.first_option_count / choices if choices else None,
-        secondary_score=quality.secondary_right_count / choices if choices else None,
+        secondary_score=None
+        if quality.secondary_right_count is None or not choices
+        else quality.secondary_right_count / choices,
     )

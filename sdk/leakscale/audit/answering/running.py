@@ -15,21 +15,22 @@ from typing import Any, Final, Protocol
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
+from leakscale.audit.answering.filing import enter_file, file_table
 from leakscale.audit.answering.keeping import kept_records, kept_results
 from leakscale.audit.answering.reading import read_forms
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of
-from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scores.models import require_state
-from leakscale.audit.scoring.answers import score_answers
+from leakscale.audit.scoring.answers import score_answers, score_confidence
 from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
 from leakscale.digests import json_digest
-from leakscale.errors import ConflictError, IntegrityError, PreconditionError
+from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
 from leakscale.inference.lines import file_digest
 from leakscale.whole_files import write_whole
@@ -45,9 +46,14 @@ class AnsweredBank:
     """One model's scores on one bank."""
 
     tables: tuple[ScoreTable, ...]
-    """Accuracy; confidence and readings of the forms where the engine gives them."""
+    """Accuracy, unless golds are withheld; confidence and readings of the forms where the engine gives them."""
     quality: AnswerQuality
     files: tuple[Path, ...]
+
+    @property
+    def accuracy(self) -> ScoreTable | None:
+        """Scores of the answers; None where their server has the golds."""
+        return next((table for table in self.tables if not table.kind.is_signal), None)
 
 
 def answer_audit(
@@ -78,7 +84,8 @@ def answer_audit(
         reading_progress: The same of the forms that are read as texts, once all are answered, by an engine that can.
 
     Raises:
-        PreconditionError: If the audit is not locked, or its model is one whose log is imported.
+        PreconditionError: If the audit is not locked, its model is one whose log is imported, or another state than
+            `base` is to answer forms whose golds are withheld.
         InvalidRequestError: If the state is no identifier.
         ConflictError: If answers or scores of another run lie there.
         NotFoundError: If there is no such model, variant or bank.
@@ -90,6 +97,8 @@ def answer_audit(
             f"state '{state}' and adapter '{adapter}' do not go together; the state without an adapter is `base`"
         )
     with directory.held():
+        if state != "base":
+            require_golds(directory, f"state '{state}'")
         registration = registration_of(directory, variant)
         model = registration.plan.model_of(model_id)
         if model.is_asked_already:
@@ -108,15 +117,20 @@ def answer_audit(
 
 
 def kept_answers(
-    directory: AuditDirectory, model_id: str, *, role: BankRole = BankRole.AUDIT, state: str = "base"
+    directory: AuditDirectory,
+    model_id: str,
+    *,
+    role: BankRole = BankRole.AUDIT,
+    state: str = "base",
+    variant: str = REGISTERED,
 ) -> list[FormAnswer]:
-    """Return what a model answered under the registered settings, repeated questions included.
+    """Return what a model answered under the registered settings or an amendment, repeated questions included.
 
     Raises:
         IntegrityError: If a line is damaged, or the scores that were entered are of other answers.
     """
-    log = directory.answers(model_id, bank=role, state=state)
-    entry = Standing(directory).entry(directory.quality(model_id, bank=role, state=state))
+    log = directory.answers(model_id, bank=role, state=state, variant=variant)
+    entry = Standing(directory).entry(directory.quality(model_id, bank=role, state=state, variant=variant))
     if entry is not None and entry.facts["answers"] != file_digest(log):
         raise IntegrityError(
             f"answers '{log}' are not those that were scored (entry {entry.number} of the ledger); restore them from a "
@@ -221,18 +235,27 @@ def _answer_batch(batch: Sequence[Ask], engine: FormEngine, registration: Regist
 
 def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     plan, variant = run.registration.plan, run.registration.variant
-    scored = score_answers(run.bank, answers, plan.scoring, model=run.model_id, state=run.state)
     quality = answer_quality(run.bank, answers, plan)
-    tables = [scored.accuracy, *([scored.confidence] if scored.confidence else [])]
+    tables = _tables(run, answers)
     facts = {"made_by": "answer", "answers": file_digest(run.log)}
-    files = [_file(run, table, facts) for table in tables]
+    files = [file_table(run.directory, run.scores(table.kind), table, facts) for table in tables]
     path = run.directory.quality(run.model_id, bank=run.role, state=run.state, variant=variant)
     content = json.dumps(quality.to_json(), indent=1, ensure_ascii=False).encode() + b"\n"
     digest = hashlib.sha256(content)
     Standing(run.directory).require_free(path, digest.hexdigest())
     write_whole(path, content)
-    _enter(run.directory, path, digest.digest(), facts)
-    return AnsweredBank(tuple(tables), quality, (*files, path))
+    enter_file(run.directory, path, digest.digest(), facts)
+    return AnsweredBank(tables, quality, (*files, path))
+
+
+def _tables(run: _Run, answers: Sequence[FormAnswer]) -> tuple[ScoreTable, ...]:
+    """Score the answers; where golds are withheld, their server does, and here is only how sure the model was."""
+    settings, names = run.registration.plan.scoring, {"model": run.model_id, "state": run.state}
+    if not run.bank.has_golds:
+        confidence = score_confidence(run.bank, answers, settings, **names)
+        return (confidence,) if confidence else ()
+    scored = score_answers(run.bank, answers, settings, **names)
+    return (scored.accuracy, *([scored.confidence] if scored.confidence else []))
 
 
 def _with_readings(
@@ -256,25 +279,5 @@ def _with_readings(
             progress=progress,
         )
     for table in tables:
-        _file(run, table, {"made_by": "reading"})
+        file_table(run.directory, run.scores(table.kind), table, {"made_by": "reading"})
     return AnsweredBank((*answered.tables, *tables), answered.quality, (*answered.files, *paths))
-
-
-def _file(run: _Run, table: ScoreTable, facts: dict[str, Any]) -> Path:
-    """Write a table where it belongs, and enter it."""
-    path = run.scores(table.kind)
-    Standing(run.directory).require_free(path, table.digest)
-    if path.is_file() and ScoreTable.from_jsonl(path) != table:
-        raise ConflictError(
-            f"'{path}' holds other scores of {run.model_id} already; who may answer twice may keep the better run"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_jsonl(path)
-    _enter(run.directory, path, bytes.fromhex(table.digest), facts | {"metric": table.metric})
-    return path
-
-
-def _enter(directory: AuditDirectory, path: Path, digest: bytes, facts: dict[str, Any]) -> None:
-    """Enter a file in the ledger, once."""
-    subject = path.relative_to(directory.root).as_posix()
-    AuditLedger(directory).append_once(EntryKind.SCORES, subject=subject, digest=digest, facts=facts)

@@ -25,6 +25,7 @@ from leakscale.audit.controls.training import (
 )
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 
 __all__ = ["Watch", "run_control"]
@@ -54,7 +55,8 @@ def run_control(
         The comparison, and its files.
 
     Raises:
-        PreconditionError: If the audit is not locked, its model cannot be trained here, or answers are drawn at random.
+        PreconditionError: If the audit is not locked or was fetched from a server, its model cannot be trained here, or
+            answers are drawn at random.
         InvalidRequestError: If the audit's scorer cannot read what would be planted, or a mixture holds what it must
             not; nothing was trained then.
         ConflictError: If a control of that name was registered otherwise.
@@ -62,6 +64,7 @@ def run_control(
     """
     watch, note = watch or _unwatched, note or _unnoted
     with directory.held():
+        require_golds(directory, "a positive control")
         registration = locked_registration(directory)
         model = require_trainable(registration, control.model, subject=f"control '{control.name}'")
         bank = locked_bank(directory, registration)

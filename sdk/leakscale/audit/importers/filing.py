@@ -11,6 +11,7 @@ from leakscale.audit.importers.models import Selection
 from leakscale.audit.importers.saving import save_import
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.standing import Standing, digests_of
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.scores import ScoreKind
@@ -44,7 +45,7 @@ def import_into_audit(
         The import, and the file of its scores.
 
     Raises:
-        PreconditionError: If the audit is not locked, or the model is one that the audit asks itself.
+        PreconditionError: If the audit is not locked, was fetched from a server, or asks the model itself.
         NotFoundError: If the model is not registered, or a file does not exist.
         IntegrityError: If anything was changed after the lock.
         InvalidRequestError: As `import_scores`.
@@ -52,6 +53,7 @@ def import_into_audit(
             with other things overlooked.
     """
     with directory.held():
+        require_golds(directory, "an import")
         registration, standing = locked_registration(directory), Standing(directory)
         _require_log_engine(registration, model_id)
         _require_one_kind(directory, standing, model_id, kind)

@@ -10,6 +10,7 @@ Source: CleanScore 7.3 (Amendment 1 was logged before the rerun, and reported be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,9 @@ from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import REGISTERED, AuditDirectory
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
+from leakscale.audit.registration.origin import fetched_of, require_golds
 from leakscale.audit.registration.preconditions import rehearse
+from leakscale.audit.registration.released import released_of
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.digests import json_digest
@@ -38,11 +41,12 @@ def amend_audit(
 
     Raises:
         InvalidRequestError: If there is no reason, nothing changes, or a change breaks a rule or may not be made.
-        PreconditionError: If the audit is not locked; a plan that is not locked is edited.
+        PreconditionError: If the audit is not locked, for such a plan is edited; or was fetched from a server.
         IntegrityError: If something locked was changed.
         ConflictError: If another process works in the directory.
     """
     with directory.held():
+        require_golds(directory, "an amendment")
         registration = locked_registration(directory)
         if not reason.strip():
             raise InvalidRequestError(f"amendment of audit '{registration.name}': no reason is given; say why")
@@ -81,11 +85,13 @@ def amendments_of(directory: AuditDirectory) -> tuple[Amendment, ...]:
 def registration_of(directory: AuditDirectory, variant: str = REGISTERED) -> Registration:
     """Return what was locked, with the changes of an amendment where the variant names one.
 
+    Of a fetched audit whose scores have come, with the assurance level that the server says.
+
     Raises:
         NotFoundError: If there is no such amendment.
         PreconditionError, IntegrityError: As `locked_registration`.
     """
-    registration = locked_registration(directory)
+    registration = _with_assurance(directory, locked_registration(directory), variant)
     if variant == REGISTERED:
         return registration
     amendments = {amendment.variant: amendment for amendment in amendments_of(directory)}
@@ -93,6 +99,12 @@ def registration_of(directory: AuditDirectory, variant: str = REGISTERED) -> Reg
         known = ", ".join((REGISTERED, *amendments))
         raise NotFoundError(f"variant '{variant}' is not in audit '{registration.name}'; it has {known}")
     return registration.with_amendment(amendments[variant])
+
+
+def _with_assurance(directory: AuditDirectory, registration: Registration, variant: str) -> Registration:
+    fetched = fetched_of(directory)
+    released = released_of(directory, fetched, variant) if fetched else None
+    return replace(registration, assurance_level=released.assurance_level) if released else registration
 
 
 def _check(

@@ -18,6 +18,8 @@ class EntryKind(StrEnum):
 
     DRAW = "draw"
     """The sample was drawn. The first entry of an audit; it names the key of all."""
+    FETCH = "fetch"
+    """A deposited audit was fetched without its golds, in place of a draw; it names registration and keys."""
     LOCK = "lock"
     AMENDMENT = "amendment"
     SCORES = "scores"
@@ -25,6 +27,10 @@ class EntryKind(StrEnum):
     ANALYSIS = "analysis"
     CONTROL = "control"
     """A positive control was registered, before anything was trained for it."""
+    DEPOSIT = "deposit"
+    """The audit, or an amendment of it, was deposited on a server."""
+    SEAL = "seal"
+    """Answers were sealed on a server; the digest is its receipt's."""
 
 
 @dataclass(frozen=True, slots=True)

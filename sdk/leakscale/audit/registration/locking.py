@@ -21,6 +21,7 @@ from leakscale.audit.forms import NONCE_BYTES, FormBank, read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, LedgerEntry
 from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.registration.opening import read_draw
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.plan import AuditPlan, load_plan
 from leakscale.audit.registration.preconditions import (
     read_control,
@@ -54,7 +55,8 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
 
     Raises:
         AlreadyDoneError: If the audit is locked.
-        PreconditionError: If something was answered already, a form fails a check, or the reading is not done.
+        PreconditionError: If something was answered already, a form fails a check, the reading is not done, or the
+            audit was fetched from a server.
         InvalidRequestError: If plan, bank, draw or control bank break a rule; the message names it.
         UnderpoweredGateError: If a gate cannot see its own tolerance.
         IntegrityError: If draw, frame or ledger were changed.
@@ -95,6 +97,7 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
 
 
 def _require_unlocked(directory: AuditDirectory) -> None:
+    require_golds(directory, "a lock")
     entry = AuditLedger(directory).latest(EntryKind.LOCK)
     if entry is not None:
         raise AlreadyDoneError(

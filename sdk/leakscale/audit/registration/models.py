@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from leakscale.audit.directory import REGISTERED
 from leakscale.audit.registration.plan import AuditPlan, plan_from_fields
@@ -111,16 +111,14 @@ class Registration:
     leakscale_version: str
     variant: str = REGISTERED
     """`registered`, or the amendment whose changes are in the plan."""
+    assurance_level: str = "L0"
+    """L0: whoever locked also holds the forms and the key, on one machine. A server that scored says another level; it
+    is not part of what is signed here. Every report prints it."""
 
     @property
     def name(self) -> str:
         """Name of the audit."""
         return self.plan.name
-
-    @property
-    def assurance_level(self) -> Literal["L0"]:
-        """One party, one machine: whoever locked also holds the forms and the key. Every report prints it."""
-        return "L0"
 
     @property
     def is_retrospective(self) -> bool:
@@ -144,7 +142,7 @@ class Registration:
         return replace(self, plan=plan, variant=amendment.variant)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values; the variant is not part of what is signed."""
+        """Return what is signed as plain JSON values: neither the variant nor the assurance level."""
         return {
             "plan": self.plan.to_json(),
             "draw": self.draw.to_json(),
@@ -159,7 +157,9 @@ class Registration:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Registration:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote, and nothing more."""
+        if beyond := fields.keys() & {"variant", "assurance_level"}:
+            raise TypeError(f"it says its own {min(beyond)}")
         read = {
             "plan": plan_from_fields(fields["plan"], source="registration"),
             "draw": DrawRecord.from_json(fields["draw"]),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from leakscale.audit.checks.answers import require_readable_golds
 from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
@@ -20,7 +21,7 @@ from leakscale.audit.registration.models import DrawRecord
 from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.whole_files import write_whole
 
-__all__ = ["draw_again", "open_audit", "read_draw"]
+__all__ = ["begin_ledger", "draw_again", "drawn_from", "open_audit", "read_draw"]
 
 
 def open_audit(
@@ -72,7 +73,7 @@ def open_audit(
             root.absolute().name, has_control=controls is not None, is_stratified=bool(record.strata)
         )
         write_whole(directory.plan, template)
-        _enter_draw(directory, record, now)
+        begin_ledger(directory, record, EntryKind.DRAW, facts=_draw_facts(record), now=now)
     return directory, record
 
 
@@ -102,6 +103,11 @@ def draw_again(directory: AuditDirectory, record: DrawRecord) -> FormBank:
     frame = read_bank(directory.frame)
     if frame.content_digest != record.frame_digest:
         raise IntegrityError(f"frame '{directory.frame}' was changed after the draw; restore the file from a copy")
+    return drawn_from(frame, record)
+
+
+def drawn_from(frame: FormBank, record: DrawRecord) -> FormBank:
+    """Return the parents that a record draws from a frame, with empty places."""
     return draw_sample(
         frame,
         size=record.size,
@@ -125,13 +131,24 @@ def _record(
     )
 
 
-def _enter_draw(directory: AuditDirectory, record: DrawRecord, now: datetime | None) -> None:
+def begin_ledger(
+    directory: AuditDirectory,
+    record: DrawRecord,
+    kind: EntryKind,
+    *,
+    facts: Mapping[str, Any],
+    now: datetime | None = None,
+) -> None:
+    """Write how the sample was drawn, and make a key and a ledger that begins with it, also over a broken attempt."""
     content = json.dumps(record.to_json(), indent=2, ensure_ascii=False).encode() + b"\n"
     write_whole(directory.draw, content)
     directory.ledger.unlink(missing_ok=True)  # of an attempt that broke off
-    facts = {"frame_digest": record.frame_digest, "seed": record.seed, "parent_count": record.sample_size}
     digest = hashlib.sha256(content).digest()
-    AuditLedger(directory).append(EntryKind.DRAW, subject=directory.draw.name, digest=digest, facts=facts, at=now)
+    AuditLedger(directory).append(kind, subject=directory.draw.name, digest=digest, facts=facts, at=now)
+
+
+def _draw_facts(record: DrawRecord) -> dict[str, Any]:
+    return {"frame_digest": record.frame_digest, "seed": record.seed, "parent_count": record.sample_size}
 
 
 def _absent(subject: str, path: Path) -> str:

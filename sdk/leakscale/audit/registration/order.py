@@ -14,10 +14,10 @@ from leakscale.audit.registration.entries import EntryKind, LedgerEntry
 
 __all__ = ["breach_of"]
 
-_OPENINGS: Final = frozenset({EntryKind.DRAW})
+_OPENINGS: Final = frozenset({EntryKind.DRAW, EntryKind.FETCH})
 """What a ledger begins with, and never has again."""
-_LOCKS: Final = frozenset({EntryKind.LOCK})
-"""What fixes the rules, once; nothing else but an opening may stand before it."""
+_LOCKS: Final = frozenset({EntryKind.LOCK, EntryKind.FETCH})
+"""What fixes the rules, once; nothing else but an opening may stand before it. What was fetched was locked."""
 
 
 def breach_of(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, str] | None:
@@ -39,7 +39,7 @@ def _broken_rule(entry: LedgerEntry, before: Mapping[str, LedgerEntry]) -> str:
     """Return the rule that an entry breaks after those before it, or nothing."""
     kinds = [each.kind for each in before.values()]
     if (entry.kind in _OPENINGS) is bool(before):
-        return "an audit is drawn once, first"
+        return "an audit is drawn or fetched once, first"
     if entry.kind in _LOCKS and not _LOCKS.isdisjoint(kinds):
         return "an audit is locked once"
     if entry.kind not in _OPENINGS | _LOCKS and _LOCKS.isdisjoint(kinds):

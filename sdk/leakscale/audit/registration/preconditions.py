@@ -19,7 +19,7 @@ from leakscale.stats import claim_rule, register_gate
 from leakscale.stats.errors import StatisticsError, UnderpoweredGateError
 from leakscale.stats.gaps import Gaps
 
-__all__ = ["read_control", "rehearse", "require_checks", "require_draw", "resolve_gates"]
+__all__ = ["read_control", "rehearse", "require_checks", "require_draw", "require_drawn", "resolve_gates"]
 
 
 def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) -> None:
@@ -29,7 +29,20 @@ def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) 
         InvalidRequestError: If a parent is missing, added, moved or changed.
         IntegrityError: If the frame was changed.
     """
-    drawn = draw_again(directory, record)
+    require_drawn(draw_again(directory, record), record, bank)
+
+
+def require_drawn(drawn: FormBank, record: DrawRecord, bank: FormBank) -> None:
+    """Hold a bank to what was drawn.
+
+    Args:
+        drawn: As `draw_again` returns it; without golds, where the bank has none.
+        record: How it was drawn.
+        bank: What is to be locked, or was.
+
+    Raises:
+        InvalidRequestError: If a parent is missing, added, moved or changed.
+    """
     for row, (wanted, found) in enumerate(zip(drawn.parents, bank.parents, strict=False), start=1):
         if wanted.parent_id != found.parent_id:
             raise InvalidRequestError(

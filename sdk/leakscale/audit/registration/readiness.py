@@ -11,6 +11,7 @@ from leakscale.audit.checks import Finding, Severity, check_bank, check_corpus
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, read_bank
 from leakscale.audit.registration.opening import read_draw
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.plan import load_plan
 from leakscale.audit.registration.preconditions import read_control, rehearse, require_draw, resolve_gates
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
@@ -72,7 +73,9 @@ def readiness_of(directory: AuditDirectory, *, corpus: Iterable[Path] = ()) -> R
     Raises:
         InvalidRequestError, NotFoundError: If the plan or the bank cannot be read at all.
         IntegrityError: If draw or ledger were changed.
+        PreconditionError: If the audit was fetched from a server, and has no golds.
     """
+    require_golds(directory, "a check")
     plan, record = load_plan(directory.plan), read_draw(directory)
     bank = read_bank(directory.bank(BankRole.AUDIT))
     obstacles: list[str] = []

@@ -15,10 +15,12 @@ from leakscale.audit.controls.registering import control_names
 from leakscale.audit.controls.studied import studied
 from leakscale.audit.directory import REGISTERED, AuditDirectory
 from leakscale.audit.forms import FormBank
-from leakscale.audit.registration.amending import amendments_of
+from leakscale.audit.registration.amending import amendments_of, registration_of
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment, Registration
-from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.audit.registration.origin import Fetched, fetched_of
+from leakscale.audit.registration.released import Released, released_of
+from leakscale.audit.registration.verifying import locked_bank
 from leakscale.tables import Table, TableHead
 
 __all__ = ["AuditFindings", "read_audit_findings"]
@@ -63,6 +65,10 @@ class AuditFindings:
     files: Table[FileRow]
     head: str
     """Of the ledger, before the report."""
+    origin: Fetched | None
+    """Where the audit was fetched from; None of one that scored its answers itself."""
+    released: Released | None
+    """The server's word on the registered scores."""
 
     @property
     def name(self) -> str:
@@ -89,7 +95,7 @@ def read_audit_findings(
         IntegrityError: If anything was changed after it was entered.
         ConflictError: If other numbers were written before.
     """
-    registration = locked_registration(directory)
+    registration, origin = registration_of(directory), fetched_of(directory)
     analysis, _ = analyze_audit(directory, progress=progress)
     amendments = amendments_of(directory)
     controls = tuple(_controls(directory))
@@ -104,6 +110,8 @@ def read_audit_findings(
         pooled=_pooled(directory, locked_bank(directory, registration), controls),
         files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
+        origin=origin,
+        released=released_of(directory, origin, REGISTERED) if origin else None,
     )
 
 
@@ -126,6 +134,8 @@ def _files(directory: AuditDirectory, name: str) -> Iterator[FileRow]:
     entered = {entry.subject: entry.facts.get("made_by") for entry in AuditLedger(directory).entries()}
     # Readings are made by the verb that asks.
     entered = {subject: "answer" if verb == "reading" else verb for subject, verb in entered.items()}
+    if fetched_of(directory) is not None:
+        entered |= dict.fromkeys(("draw.json", "frame.jsonl", "registration.json"), "fetch")
     for top, verb in _VERBS.items():
         for path in _below(root / top):
             relative = path.relative_to(root).as_posix()

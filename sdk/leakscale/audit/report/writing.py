@@ -11,8 +11,8 @@ from leakscale.audit.controls.plan import ExposureKind
 from leakscale.audit.report.control_figures import landed_table
 from leakscale.audit.report.figures import audit_figures
 from leakscale.audit.report.findings import AuditFindings, csv_name, table_files
+from leakscale.audit.report.trust import ASSURANCE, server_words
 from leakscale.report.page import render_page, typographic, write_page
-from leakscale.report.words import ASSURANCE
 from leakscale.tables import Table
 from leakscale.whole_files import write_whole
 
@@ -61,6 +61,7 @@ def render_audit_report(findings: AuditFindings) -> str:
         finding=typographic(finding(findings)),
         caution=caution(findings),
         assurance=ASSURANCE[registration.assurance_level],
+        server_words=server_words(findings),
         figures=audit_figures(findings),
         control_lines={each.control.name: control_words(each) for each in findings.controls},
         files=table_files(findings),
@@ -122,6 +123,8 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         f"Audit `{findings.name}` of {registration.plan.benchmark.id}, locked {registration.locked_at}, assurance "
         f"level {registration.assurance_level}: {ASSURANCE[registration.assurance_level]}"
     )
+    if findings.origin is not None:
+        yield from ("", *server_words(findings), f"Server's key: `{findings.origin.server_key.hex()}`")
     files = table_files(findings)
     for table in findings.analysis.tables:
         yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")

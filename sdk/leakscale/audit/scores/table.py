@@ -190,18 +190,27 @@ class ScoreTable:
         """
         if not path.is_file():
             raise NotFoundError(f"scores '{path}' do not exist; answer the audit or import a log first")
-        content = path.read_bytes()
+        return cls.from_bytes(path.read_bytes(), source=str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, source: str) -> ScoreTable:
+        """Read what `content` returned; raises as `from_jsonl`.
+
+        Args:
+            content: Of a file of scores.
+            source: Where it is from, for messages.
+        """
         try:
             header, *rows = [json.loads(line) for line in content.decode("utf-8").removesuffix("\n").split("\n")]
             table = cls(**table_fields(header, rows))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise InvalidRequestError(
-                f"'{path}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
+                f"'{source}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
             ) from error
         # A table has one file: bytes that mean the same and are others were not written by `to_jsonl`.
         if table.to_bytes() != content:
             raise IntegrityError(
-                f"scores '{path}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
+                f"scores '{source}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
                 f"what is there {table.digest[:12]}); restore the file from a copy"
             )
         return table

@@ -16,8 +16,9 @@ from leakscale.audit.forms.models import Criterion, Form, FormBank, FormName
 from leakscale.audit.registration.fields import ScoringTable
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scoring.numbers import NumericParser
+from leakscale.errors import InvalidRequestError
 
-__all__ = ["ScoredAnswers", "accuracy_table", "chosen_option", "is_right", "score_answers"]
+__all__ = ["ScoredAnswers", "accuracy_table", "chosen_option", "is_right", "score_answers", "score_confidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +36,26 @@ def score_answers(
     """Score every form of a bank; one without an answer gets no score.
 
     Args:
-        bank: The bank that was answered.
+        bank: The bank that was answered, with its golds.
         answers: In any order; answers to questions asked again are left out.
         settings: The registered parser and choice score.
         model: As the registration names it.
         state: State of the model.
+
+    Raises:
+        InvalidRequestError: If the bank's golds are withheld.
     """
+    if not bank.has_golds:
+        raise InvalidRequestError("the bank's golds are withheld; only whoever has them can score answers")
+    first = [answer for answer in answers if not answer.is_rerun]
     right: defaultdict[FormName, list[bool]] = defaultdict(list)
-    sure: defaultdict[FormName, list[float]] = defaultdict(list)
     forms = {str(name): (name, form, parent.criterion) for parent in bank.parents for name, form in parent.forms()}
     parser = NumericParser(settings.parser_formats)
-    for answer in answers:
-        if answer.is_rerun:
-            continue
+    for answer in first:
         name, form, criterion = forms[answer.form]
         right[name].append(is_right(answer, form, criterion, parser=parser, choice_score=settings.choice_score))
-        if (confidence := _confidence(answer, form, settings.choice_score)) is not None:
-            sure[name].append(confidence)
-    metric = f"{_metric(bank, settings)},confidence"
-    return ScoredAnswers(
-        accuracy_table(bank, right, settings, model=model, state=state),
-        ScoreTable.of(bank, _means(sure), model=model, kind=ScoreKind.CONFIDENCE, metric=metric, state=state)
-        if sure
-        else None,
-    )
+    accuracy = accuracy_table(bank, right, settings, model=model, state=state)
+    return ScoredAnswers(accuracy, score_confidence(bank, first, settings, model=model, state=state))
 
 
 def accuracy_table(
@@ -87,6 +84,27 @@ def accuracy_table(
         metric=_metric(bank, settings),
         state=state,
     )
+
+
+def score_confidence(
+    bank: FormBank, answers: Iterable[FormAnswer], settings: ScoringTable, *, model: str, state: str = "base"
+) -> ScoreTable | None:
+    """Return how sure the model was of every answer, which needs no gold; None where the engine does not say.
+
+    Args: As `score_answers`; the golds may be withheld.
+    """
+    sure: defaultdict[FormName, list[float]] = defaultdict(list)
+    forms = {str(name): (name, form) for parent in bank.parents for name, form in parent.forms()}
+    for answer in answers:
+        if answer.is_rerun:
+            continue
+        name, form = forms[answer.form]
+        if (confidence := _confidence(answer, form, settings.choice_score)) is not None:
+            sure[name].append(confidence)
+    if not sure:
+        return None
+    metric = f"{_metric(bank, settings)},confidence"
+    return ScoreTable.of(bank, _means(sure), model=model, kind=ScoreKind.CONFIDENCE, metric=metric, state=state)
 
 
 def is_right(

@@ -10,7 +10,7 @@ option).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,8 +39,8 @@ class FormQuality:
     first_option_count: int
     """Choices that fell on the option listed first."""
     choice_count: int
-    secondary_right_count: int
-    """Choices that are right by the choice score that was not registered as primary."""
+    secondary_right_count: int | None
+    """Choices that are right by the choice score that was not registered as primary; None where golds are withheld."""
 
     def share_of_generated(self, count: int) -> float:
         """Return a count as a share of the generated answers, of which there is at least one."""
@@ -130,11 +130,16 @@ def _form_quality(
         formats=dict(sorted(Counter(str(parser.parse(each.text).format) for each in numeric).items())),
         first_option_count=sum(chosen_option(answer, form, primary) == 0 for answer, form, _ in chosen),
         choice_count=len(chosen),
-        secondary_right_count=sum(
-            is_right(answer, form, criterion, parser=parser, choice_score=secondary)
-            for answer, form, criterion in chosen
-        ),
+        secondary_right_count=_right_count(chosen, parser, secondary),
     )
+
+
+def _right_count(
+    chosen: Sequence[tuple[FormAnswer, Form, Criterion]], parser: NumericParser, choice_score: str
+) -> int | None:
+    if not all(form.gold for _, form, _ in chosen):
+        return None
+    return sum(is_right(*each, parser=parser, choice_score=choice_score) for each in chosen)
 
 
 def _warnings(
