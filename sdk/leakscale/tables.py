@@ -7,10 +7,8 @@ people see how many there are.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import enum
-import io
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
+from leakscale.csv_text import csv_text
 from leakscale.errors import NotFoundError
 from leakscale.stats import Interval
 from leakscale.whole_files import write_folder
@@ -123,13 +122,9 @@ class Table(Generic[Row]):
         return [{name: record.get(name) for name in names} for record in records]
 
     def to_csv(self) -> str:
-        """Return the table as CSV, in full precision; see `to_records`."""
+        """Return the table as CSV, in full precision; see `to_records`, and of texts `leakscale.csv_text`."""
         records = self.to_records()
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(records[0]) if records else ["empty"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
-        return text.getvalue()
+        return csv_text([list(records[0]) if records else ["empty"], *(list(each.values()) for each in records)])
 
     def to_text(self) -> str:
         """Return the table in plain characters."""

@@ -16,6 +16,7 @@ from typing import Final
 
 from leakscale.audit.review.decisions import Decision, Verdict
 from leakscale.audit.review.queue import ReviewItem
+from leakscale.csv_text import csv_text, text_of
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.whole_files import write_whole
 
@@ -43,9 +44,10 @@ def read_sheet(path: Path) -> dict[str, tuple[Verdict, str]]:
             raise InvalidRequestError(
                 f"sheet '{path}', row {number}: verdict {row['verdict']!r}; write accept or reject"
             )
-        if row["form"] in found:
-            raise InvalidRequestError(f"sheet '{path}', row {number}: form '{row['form']}' comes twice; keep one")
-        found[row["form"]] = (Verdict(word), row["note"])
+        form = text_of(row["form"])
+        if form in found:
+            raise InvalidRequestError(f"sheet '{path}', row {number}: form '{form}' comes twice; keep one")
+        found[form] = (Verdict(word), text_of(row["note"]))
     return found
 
 
@@ -63,13 +65,12 @@ def has_unlogged(path: Path, standing: Mapping[str, Decision]) -> bool:
 
 def write_sheet(path: Path, items: Sequence[ReviewItem], standing: Mapping[str, Decision]) -> None:
     """Write the forms that are not decided yet, riskiest first, with columns for verdict and note."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow((*_COLUMNS, "bank", "risk", "reasons"))
-    for item in items:
-        if str(item.name) not in standing:
-            rows.writerow((item.name, "", "", item.bank, f"{item.risk:.2f}", "; ".join(item.reasons)))
-    write_whole(path, text.getvalue().encode())
+    rows = [
+        (str(item.name), "", "", item.bank, f"{item.risk:.2f}", "; ".join(item.reasons))
+        for item in items
+        if str(item.name) not in standing
+    ]
+    write_whole(path, csv_text([(*_COLUMNS, "bank", "risk", "reasons"), *rows]).encode())
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
