@@ -17,6 +17,7 @@ from leakscale_server.sandbox_pool import open_backend
 from leakscale_server.sandbox_pool.archive import pack_image, pack_layer
 from leakscale_server.sandbox_pool.bundle import worker_digest, worker_source
 from leakscale_server.sandbox_pool.closure import Closure, ImageFile, collect, find_sources
+from leakscale_server.sandbox_pool.image_build import build_image
 from leakscale_server.sandbox_pool.image_cache import ImageCache
 
 PRINT_DIGEST = """
@@ -24,6 +25,16 @@ import sys, decimal, sqlite3, asyncio  # another state of the process must not s
 from pathlib import Path
 from leakscale_server.sandbox_pool.image_cache import ImageCache
 print(ImageCache(Path(sys.argv[1])).names().image_digest)
+"""
+PRINT_GROWTH = """
+import resource, sys
+from pathlib import Path
+from leakscale_server.sandbox_pool.image_cache import ImageCache
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+for _ in range(2):  # built and unpacked, then read back and compared
+    folder = ImageCache(Path(sys.argv[1])).root_folder()
+print(peak() - before, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1024)
 """
 
 
@@ -86,13 +97,33 @@ def test_a_closure_without_strip_still_works(monkeypatch: pytest.MonkeyPatch) ->
     assert "usr/local/bin/python3" in closure.files
 
 
-def test_names_are_remembered(state_dir: Path) -> None:
+def test_names_are_remembered(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second start must not build the image again."""
     first = ImageCache(state_dir).names()
+    # What would build it now is not there.
+    monkeypatch.setattr(sys, "executable", "/nonexistent")
     again = ImageCache(state_dir)
+    vars(again)["_record"] = next((state_dir / "sandbox").glob("*.json"))
 
-    assert again.names() == first
-    assert "_layer" not in vars(again)
+    assert again.known() == again.names() == first
+
+
+def test_an_image_takes_no_memory_of_the_process_that_needs_it(tmp_path: Path) -> None:
+    """It is the scorer, whose memory is bounded for as long as it runs; an image is built once."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    told = subprocess.run(
+        [sys.executable, "-c", PRINT_GROWTH, str(tmp_path)], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    growth_kib, image_kib = map(int, told.split())
+
+    assert image_kib > 20_000
+    assert growth_kib < image_kib // 2
+
+
+def test_an_image_that_cannot_be_built_says_why(tmp_path: Path) -> None:
+    """A full disk is the likeliest reason, and the server tells whoever starts it."""
+    with pytest.raises(OSError, match=r"^the sandbox image is not built: .*No such file or directory"):
+        build_image(tmp_path / "missing" / "image.tar")
 
 
 def test_a_broken_cache_is_rebuilt(tmp_path: Path) -> None:

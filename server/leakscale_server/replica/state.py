@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -20,7 +18,7 @@ from leakscale.models import EditionPhase, LedgerHead, Opening, Ring, SignedStat
 from leakscale.openings import opening_of_line
 from leakscale.statements import Predicate, predicate_of, subject_of
 from leakscale.verify import ServerDirectory, verify_directory
-from leakscale.verify.directory import read_entries, read_head
+from leakscale.verify.directory import facts_of, read_entries, read_head
 from leakscale_server.errors import IntegrityFailure, NotFound, NotRetired
 from leakscale_server.registry.lifecycle import Transition
 from leakscale_server.store.edition_file import Forms, SeenFile
@@ -206,7 +204,7 @@ def _load(directory: ServerDirectory) -> ReplicaState:
             raise IntegrityError(f"'{directory.root}' does not hold: {check.subject}: {check.claim}: {check.fault}")
     entries, contents = [], []
     for entry in read_entries(directory.ledger):
-        facts: dict[str, Any] = json.loads(entry.content) if entry.content else {}
+        facts = facts_of(entry)
         # Salted entries are those of the project that exported, and nobody else's business.
         is_public = bool(facts) and "salt" not in facts
         entries.append(Entry(entry.position, entry.leaf, entry.content if is_public else b""))

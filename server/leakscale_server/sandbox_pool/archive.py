@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from leakscale_server.sandbox_pool.closure import Closure
 
-__all__ = ["ENVIRONMENT", "INTERPRETER", "USER_ID", "ImageArchive", "pack_image", "pack_layer"]
+__all__ = [
+    "ENVIRONMENT",
+    "INTERPRETER",
+    "USER_ID",
+    "ImageArchive",
+    "pack_image",
+    "pack_layer",
+    "write_layer",
+]
 
 INTERPRETER = "/usr/local/bin/python3"
 USER_ID = 65534
@@ -45,16 +53,22 @@ class ImageArchive:
 def pack_layer(closure: Closure) -> bytes:
     """Return the root file system as a tar whose bytes depend on names and contents only."""
     buffer = io.BytesIO()
+    write_layer(closure, buffer)
+    return buffer.getvalue()
+
+
+def write_layer(closure: Closure, file: io.BufferedIOBase) -> None:
+    """Write what `pack_layer` returns, one file of it in memory at a time."""
     folders = {str(parent) for name in (*closure.files, *closure.links) for parent in PurePosixPath(name).parents}
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    with tarfile.open(fileobj=file, mode="w|", format=tarfile.USTAR_FORMAT) as tar:
         for folder in sorted((folders | set(_MOUNT_POINTS)) - {"."}):
             tar.addfile(_member(folder, kind=tarfile.DIRTYPE, mode=0o755))
-        for name, file in sorted(closure.files.items()):
-            member = _member(name, mode=0o755 if file.is_executable else 0o644, size=len(file.content))
-            tar.addfile(member, io.BytesIO(file.content))
+        for name in sorted(closure.files):
+            packed = closure.files[name]
+            member = _member(name, mode=0o755 if packed.is_executable else 0o644, size=len(packed.content))
+            tar.addfile(member, io.BytesIO(packed.content))
         for name, target in sorted(closure.links.items()):
             tar.addfile(_member(name, kind=tarfile.SYMTYPE, mode=0o777, target=target))
-    return buffer.getvalue()
 
 
 def pack_image(layer: bytes, *, tag: str) -> ImageArchive:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -49,8 +50,8 @@ class ImageFile:
 class Closure:
     """Files and symbolic links of the image, by path without the leading slash."""
 
-    files: dict[str, ImageFile]
-    links: dict[str, str]
+    files: Mapping[str, ImageFile]
+    links: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class DockerBackend:
             runtime = _find_runtime(client, runtime)
             sweep(client)
             cache = ImageCache(state_dir)
-            return cls(client, _ensure_image(client, cache), cache.names(), runtime=runtime)
+            return cls(client, *_ensure_image(client, cache), runtime=runtime)
         except BackendUnavailable:
             client.close()
             raise
@@ -147,18 +147,28 @@ def _find_runtime(client: docker.DockerClient, asked: str) -> str:
     return asked or str(info["DefaultRuntime"])
 
 
-def _ensure_image(client: docker.DockerClient, cache: ImageCache) -> str:
-    """Return the daemon's own id of our image, loaded if missing.
+def _ensure_image(client: docker.DockerClient, cache: ImageCache) -> tuple[str, ImageNames]:
+    """Return the daemon's own id of our image, loaded if missing, and the image's names."""
+    known = cache.known()
+    if known is not None and (loaded := _loaded(client, known)):
+        return loaded, known
+    with cache.built() as image:
+        if loaded := _loaded(client, image.names):
+            return loaded, image.names
+        with image.archive.open("rb") as file:
+            client.images.load(file)
+        if loaded := _loaded(client, image.names):
+            return loaded, image.names
+    raise OSError("the loaded image holds another layer")
+
+
+def _loaded(client: docker.DockerClient, names: ImageNames) -> str:
+    """Return the daemon's own id of an image; empty where it has none.
 
     Daemons with the containerd store name images by another digest than ours, so the layer is what is compared.
     """
-    names = cache.names()
     with contextlib.suppress(ImageNotFound):
         image = client.images.get(names.tag)
         if image.attrs["RootFS"]["Layers"] == [names.layer_digest]:
             return str(image.id)
-    client.images.load(cache.build().content)
-    image = client.images.get(names.tag)
-    if image.attrs["RootFS"]["Layers"] != [names.layer_digest]:
-        raise OSError("the loaded image holds another layer")
-    return str(image.id)
+    return ""

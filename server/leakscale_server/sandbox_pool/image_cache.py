@@ -14,29 +14,32 @@ import os
 import shutil
 import tarfile
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leakscale_server.sandbox_pool import archive, closure
+from leakscale_server.sandbox_pool.image_build import ImageNames, build_image
 
-__all__ = ["ImageCache", "ImageNames"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["BuiltImage", "ImageCache", "ImageNames"]
 
 _NULL_DEVICE = "dev/null"
 _RECIPE_FILES = (Path(archive.__file__), Path(closure.__file__))
 
 
 @dataclass(frozen=True, slots=True)
-class ImageNames:
-    """What an image is called, without the image."""
+class BuiltImage:
+    """An image, as a file."""
 
-    image_digest: str
-    layer_digest: str
-
-    @property
-    def tag(self) -> str:
-        """Return the name under which a daemon shows the image."""
-        return f"leakscale-sandbox:{self.layer_digest.removeprefix('sha256:')[:16]}"
+    names: ImageNames
+    archive: Path
+    """What `docker save` would write."""
 
 
 class ImageCache:
@@ -47,34 +50,61 @@ class ImageCache:
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def names(self) -> ImageNames:
-        """Return the image's names, from the cache if nothing changed since they were computed."""
-        record = self._folder / f"{self._key}.json"
-        try:
-            return ImageNames(**json.loads(record.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            names = ImageNames(self._archive.image_digest, self._archive.layer_digest)
-        _replace(record, json.dumps(asdict(names)).encode())
-        return names
+        """Return the image's names, from the cache if nothing changed since they were computed.
 
-    def build(self) -> archive.ImageArchive:
-        """Return the image itself."""
-        return self._archive
+        Raises:
+            OSError: If it cannot be built.
+        """
+        if (known := self.known()) is not None:
+            return known
+        with self.built() as image:
+            return image.names
+
+    def known(self) -> ImageNames | None:
+        """Return the image's names if the cache has them; None where it has to be built."""
+        try:
+            return ImageNames(**json.loads(self._record.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    @contextmanager
+    def built(self) -> Iterator[BuiltImage]:
+        """Build the image, in a process of its own; its file is there until the block ends.
+
+        Raises:
+            OSError: If it cannot be built.
+        """
+        with tempfile.TemporaryDirectory(prefix="unfinished-", dir=self._folder) as folder:
+            path = Path(folder, "image.tar")
+            names = build_image(path)
+            _replace(self._record, json.dumps(asdict(names)).encode())
+            yield BuiltImage(names, path)
 
     def root_folder(self) -> Path:
-        """Return a folder that holds exactly the image's files."""
-        digest = self.names().layer_digest
-        folder = self._folder / f"rootfs-{digest.removeprefix('sha256:')[:32]}"
-        if folder.is_dir() and _layer_digest(archive.pack_layer(_read_back(folder))) != digest:
-            shutil.rmtree(folder)
-        if not folder.is_dir():
-            self._unpack(folder)
+        """Return a folder that holds exactly the image's files.
+
+        Raises:
+            OSError: If they cannot be built or unpacked.
+        """
+        known = self.known()
+        if known is not None and _layer_digest(self._root(known)) == known.layer_digest:
+            return self._root(known)
+        with self.built() as image:
+            folder = self._root(image.names)
+            if folder.is_dir() and _layer_digest(folder) != image.names.layer_digest:
+                shutil.rmtree(folder)
+            if not folder.is_dir():
+                self._unpack(image.archive, folder)
         return folder
 
-    def _unpack(self, folder: Path) -> None:
+    def _root(self, names: ImageNames) -> Path:
+        return self._folder / f"rootfs-{names.layer_digest.removeprefix('sha256:')[:32]}"
+
+    def _unpack(self, image: Path, folder: Path) -> None:
         """Unpack beside and rename, so that a folder of that name is always whole."""
         unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=self._folder))
         try:
-            _unpack_layer(self._layer, unfinished)
+            _unpack_layer(image, unfinished)
             # Somewhere to bind the one device that a worker needs.
             (unfinished / _NULL_DEVICE).touch()
             unfinished.chmod(0o755)
@@ -86,57 +116,81 @@ class ImageCache:
                 raise
 
     @cached_property
-    def _sources(self) -> closure.Sources:
-        return closure.find_sources()
-
-    @cached_property
-    def _key(self) -> str:
+    def _record(self) -> Path:
+        sources = closure.find_sources()
         digest = hashlib.sha256(str(shutil.which("strip")).encode())
-        for path in (*self._sources.all_paths(), *_RECIPE_FILES):
+        for path in (*sources.all_paths(), *_RECIPE_FILES):
             facts = path.stat()
             digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
-        return digest.hexdigest()[:32]
-
-    @cached_property
-    def _layer(self) -> bytes:
-        return archive.pack_layer(closure.collect(self._sources))
-
-    @cached_property
-    def _archive(self) -> archive.ImageArchive:
-        layer = self._layer
-        names = ImageNames("", _layer_digest(layer))
-        return archive.pack_image(layer, tag=names.tag)
+        return self._folder / f"{digest.hexdigest()[:32]}.json"
 
 
-def _layer_digest(layer: bytes) -> str:
-    return "sha256:" + hashlib.sha256(layer).hexdigest()
+class _Digest(io.BufferedIOBase):
+    """A file that keeps nothing of what is written to it but the digest."""
+
+    def __init__(self) -> None:
+        self._state = hashlib.sha256()
+
+    def write(self, data: Buffer, /) -> int:
+        self._state.update(data)
+        return memoryview(data).nbytes
+
+    def __str__(self) -> str:
+        return f"sha256:{self._state.hexdigest()}"
+
+
+class _FilesBelow(Mapping[str, closure.ImageFile]):
+    """The files of an unpacked layer, each read when it is asked for: together they are fifty megabytes."""
+
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        self._folder, self._names = folder, names
+
+    def __getitem__(self, name: str) -> closure.ImageFile:
+        path = self._folder / name
+        return closure.ImageFile(path.read_bytes(), os.access(path, os.X_OK))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _layer_digest(folder: Path) -> str:
+    """Return the digest of the layer that a folder was unpacked from; of one that is not there, of an empty layer."""
+    digest = _Digest()
+    archive.write_layer(_read_back(folder), digest)
+    return str(digest)
 
 
 def _read_back(folder: Path) -> closure.Closure:
     """Return an unpacked layer as the closure that it came from."""
-    files: dict[str, closure.ImageFile] = {}
+    names: list[str] = []
     links: dict[str, str] = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_symlink():
             links[name] = str(path.readlink())
         elif path.is_file() and name != _NULL_DEVICE:
-            files[name] = closure.ImageFile(path.read_bytes(), os.access(path, os.X_OK))
-    return closure.Closure(files, links)
+            names.append(name)
+    return closure.Closure(_FilesBelow(folder, names), links)
 
 
-def _unpack_layer(layer: bytes, folder: Path) -> None:
+def _unpack_layer(image: Path, folder: Path) -> None:
     """Write a layer of our own making: folders, files and links only. Python 3.11.2's extractall has no filters yet."""
-    with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
-        for member in tar:
-            path = folder / member.name
-            if member.isdir():
-                path.mkdir()
-            elif member.issym():
-                path.symlink_to(member.linkname)
-            elif (file := tar.extractfile(member)) is not None:
-                path.write_bytes(file.read())
-                path.chmod(member.mode)
+    with tarfile.open(image) as outer:
+        layer = next(outer.extractfile(member) for member in outer if member.name.endswith("/layer.tar"))
+        with tarfile.open(fileobj=layer) as tar:
+            for member in tar:
+                path = folder / member.name
+                if member.isdir():
+                    path.mkdir()
+                elif member.issym():
+                    path.symlink_to(member.linkname)
+                elif (file := tar.extractfile(member)) is not None:
+                    with file, path.open("wb") as target:
+                        shutil.copyfileobj(file, target)
+                    path.chmod(member.mode)
 
 
 def _replace(path: Path, content: bytes) -> None:
