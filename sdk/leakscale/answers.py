@@ -7,12 +7,12 @@ chunk and of a bank tell both that they speak of the same answers.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring
 from typing import Final
 
 from leakscale.models import Answer
+from leakscale.reading import parse_json
 
 __all__ = ["ANSWERS_PER_CHUNK_MAX", "CHUNK_BYTES_MAX", "answer_line", "chunks_of", "lines_digest", "read_lines"]
 
@@ -34,7 +34,7 @@ def lines_digest(lines: Iterable[bytes]) -> bytes:
 
 def read_lines(lines: bytes) -> list[Answer]:
     """Read answers from lines that `answer_line` wrote."""
-    return [Answer(*fields) for fields in json.loads(b"[%b]" % b",".join(lines.splitlines()))]
+    return [Answer(*fields) for fields in parse_json(b"[%b]" % b",".join(lines.splitlines()))]
 
 
 def chunks_of(answers: Iterable[Answer]) -> Iterator[tuple[list[Answer], bytes]]:

@@ -7,11 +7,11 @@ something private carries a 32-byte nonce: a digest over four possible truths is
 from __future__ import annotations
 
 import hashlib
-import json
 
 from leakscale.digests import canonical_json
 from leakscale.merkle import leaf_hash
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
+from leakscale.reading import parse_json
 
 __all__ = ["condition_commitment", "family_of", "public_bytes", "public_digest", "truth_leaf"]
 
@@ -39,7 +39,7 @@ def family_of(public: bytes) -> Family:
         ValueError: If it is no family.
     """
     try:
-        fields = json.loads(public)
+        fields = parse_json(public)
         first, second, third, fourth = (Candidate(each["text"], each["answer"]) for each in fields["candidates"])
         return Family(
             family_id=fields["family"],

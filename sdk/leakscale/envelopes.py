@@ -9,13 +9,13 @@ What this does not guard: whoever holds the key can sign anything again. A stran
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from leakscale.errors import IntegrityError
 from leakscale.models import SignedStatement
+from leakscale.reading import parse_json
 from leakscale.statements import PAYLOAD_TYPE, envelope_bytes, key_id, predicate_of, subject_of
 
 __all__ = ["Opened", "check_signature", "open_envelope", "statement_in"]
@@ -46,7 +46,7 @@ def open_envelope(content: bytes, predicate: str, *, public_key: bytes, source: 
     """
     try:
         # 1. The envelope is of this key and type, and holds one signature.
-        fields = json.loads(content)
+        fields = parse_json(content)
         payload = base64.b64decode(fields["payload"], validate=True)
         (signed,) = fields["signatures"]
         signature = base64.b64decode(signed["sig"], validate=True)
@@ -60,7 +60,7 @@ def open_envelope(content: bytes, predicate: str, *, public_key: bytes, source: 
         # 4. It states what is asked for.
         subject, digest = subject_of(payload)
         return Opened(subject, digest, predicate_of(payload, predicate))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise IntegrityError(
             f"{source}: changed after it was signed ({reason}); restore the file from a copy"
@@ -69,7 +69,7 @@ def open_envelope(content: bytes, predicate: str, *, public_key: bytes, source: 
 
 def statement_in(content: bytes, *, public_key: bytes) -> SignedStatement:
     """Return the statement of an envelope that `open_envelope` has checked."""
-    fields = json.loads(content)
+    fields = parse_json(content)
     signature = base64.b64decode(fields["signatures"][0]["sig"])
     return SignedStatement(base64.b64decode(fields["payload"]), signature, public_key)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from leakscale.digests import canonical_json
 from leakscale.models import Condition, Opening
+from leakscale.reading import parse_json
 
 __all__ = ["opening_of_line", "openings_to_lines"]
 
@@ -24,7 +24,7 @@ def opening_of_line(line: bytes) -> Opening:
         ValueError: If it is not what `openings_to_lines` writes.
     """
     try:
-        fields = json.loads(line)
+        fields = parse_json(line)
         opening = Opening(
             family_id=fields["family"],
             key=fields["key"],
@@ -34,7 +34,7 @@ def opening_of_line(line: bytes) -> Opening:
         )
         if canonical_json(_to_json(opening)) != line:
             raise ValueError("its bytes are not the ones that were written")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no opening ({error})") from error
     return opening
 

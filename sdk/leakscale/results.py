@@ -9,6 +9,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, Domain, ModelState, Ring
+from leakscale.reading import parse_json
 from leakscale.statements import Predicate, predicate_of
 
 __all__ = [
@@ -228,7 +229,7 @@ def disclosure_from_json(text: str) -> Disclosure:
         IntegrityError: If the text is no disclosure of this format, or the numbers for people are not the signed ones.
     """
     try:
-        fields = json.loads(text)
+        fields = parse_json(text)
         if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
             raise IntegrityError(f"disclosure is not of format {_FORMAT}; write it with this version of leakscale")
         payload, signature, public_key = (base64.b64decode(fields[name], validate=True) for name in _BYTE_FIELDS)

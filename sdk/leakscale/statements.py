@@ -11,11 +11,11 @@ from __future__ import annotations
 import base64
 import enum
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from leakscale.digests import canonical_json
+from leakscale.reading import parse_json
 
 __all__ = [
     "PAYLOAD_TYPE",
@@ -125,7 +125,7 @@ def envelope_bytes(payload: bytes, *, signature: bytes, public_key: bytes) -> by
 
 
 def _fields(payload: bytes) -> dict[str, Any]:
-    fields = json.loads(payload)
+    fields = parse_json(payload)
     if not isinstance(fields, dict) or fields.get("_type") != _STATEMENT_TYPE:
         raise ValueError("the signed bytes are no in-toto statement of version 1")
     if not {"subject", "predicateType", "predicate"} <= fields.keys():

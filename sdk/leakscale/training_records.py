@@ -10,6 +10,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError
 from leakscale.models import Domain, Message, TrainingRecord, TrainingSource
+from leakscale.reading import parse_json
 
 __all__ = [
     "corpus_digest",
@@ -57,7 +58,7 @@ def records_from_bytes(content: bytes) -> list[TrainingRecord]:
         IntegrityError: If it is something else.
     """
     try:
-        return [record_from_row(row) for row in json.loads(content)]
+        return [record_from_row(row) for row in parse_json(content)]
     except (KeyError, TypeError, ValueError) as error:
         raise IntegrityError(
             f"a piece of a corpus holds no records ({type(error).__name__}); redeem the grant again"

@@ -19,6 +19,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerControl, Train
 
 from leakscale.adaptation.development import Accuracy, Development
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import parse_json
 
 __all__ = ["EffectAtStep", "EffectCallback"]
 
@@ -95,4 +96,4 @@ def _read(log: Path | None) -> list[EffectAtStep]:
     *whole, broken = log.read_text(encoding="utf-8").split("\n")
     if broken:
         log.write_text("".join(f"{line}\n" for line in whole), encoding="utf-8")
-    return [EffectAtStep(**json.loads(line)) for line in whole]
+    return [EffectAtStep(**parse_json(line)) for line in whole]

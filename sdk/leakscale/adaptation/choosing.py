@@ -18,6 +18,7 @@ from leakscale.adaptation.loading import open_model_folder, quiet_libraries, use
 from leakscale.adaptation.strength import check_scalable
 from leakscale.errors import ConflictError
 from leakscale.models import Family, TrainingRecord
+from leakscale.reading import read_object
 
 __all__ = ["Choice", "choose_on_development"]
 
@@ -95,7 +96,7 @@ def _register(rule: StrengthRule, output: Path) -> None:
     registered = {**asdict(rule), "strengths": list(rule.strengths), "digest": rule.digest}
     path = output / _RULE_FILE
     if path.exists():
-        if json.loads(path.read_text(encoding="utf-8")) != registered:
+        if read_object(path, advice="delete it, or give another output") != registered:
             raise ConflictError(
                 f"'{path}' registers another rule; choose by that one, or give another output and report both"
             )

@@ -16,6 +16,7 @@ from typing import Any, Final
 from leakscale.adaptation.config import AdapterIdentity, Diagnostics
 from leakscale.adaptation.identity import adapter_digest
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
+from leakscale.reading import parse_json
 
 __all__ = ["Completion", "Scaling", "check_reusable", "publish", "read_completion"]
 
@@ -57,7 +58,7 @@ def read_completion(folder: Path) -> Completion:
             for.
     """
     try:
-        completion = _from_json(json.loads((folder / _FILE).read_text(encoding="utf-8")))
+        completion = _from_json(parse_json((folder / _FILE).read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFoundError(
             f"folder '{folder}' holds no completed adapter (no {_FILE}); give the one that `leakscale adapt` wrote"

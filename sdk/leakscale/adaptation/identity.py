@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from transformers import PreTrainedTokenizerBase
 
 from leakscale.errors import ModelError
+from leakscale.reading import parse_json, parse_object
 
 __all__ = [
     "adapter_digest",
@@ -72,14 +73,19 @@ def model_digest(folder: Path) -> str:
     """Hash the weights as stored and the settings of a model folder, so that it is the same under any load dtype.
 
     Raises:
-        ModelError: If the folder holds no safetensors weights.
+        ModelError: If the folder holds no safetensors weights, or settings that cannot be read.
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise ModelError(
             f"model folder '{folder}' holds no *.safetensors weights; save it with model.save_pretrained(folder)"
         )
-    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    try:
+        settings = parse_object((folder / "config.json").read_bytes())
+    except ValueError as error:
+        raise ModelError(
+            f"model folder '{folder}' has a damaged config.json ({error}); save it with model.save_pretrained(folder)"
+        ) from error
     kept = {name: value for name, value in settings.items() if name not in _VOLATILE_SETTINGS}
     return json_digest({"tensors": safetensors_digest(files), "settings": kept})
 
@@ -102,7 +108,7 @@ def adapter_settings(folder: Path) -> dict[str, Any]:
         ModelError: If the folder holds none.
     """
     try:
-        stored: dict[str, Any] = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        stored = parse_object((folder / "adapter_config.json").read_bytes())
     except (OSError, ValueError) as error:
         raise ModelError(
             f"folder '{folder}' has no readable adapter_config.json; give the folder that `leakscale adapt` wrote"
@@ -129,7 +135,7 @@ def is_lora_b(name: str) -> bool:
 def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
     """Hash the vocabulary, merges and special tokens of a tokenizer."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    pipeline = json.loads(backend.to_str()) if backend is not None else tokenizer.get_vocab()
+    pipeline = parse_json(backend.to_str()) if backend is not None else tokenizer.get_vocab()
     return json_digest({"pipeline": pipeline, "special": [str(token) for token in tokenizer.all_special_tokens]})
 
 

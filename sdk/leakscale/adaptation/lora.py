@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 
 from leakscale.adaptation.config import AdaptationConfig
 from leakscale.adaptation.loading import quiet_libraries
+from leakscale.reading import parse_json
 
 __all__ = ["save_adapter", "with_lora"]
 
@@ -39,7 +40,7 @@ def save_adapter(model: PeftModel, folder: Path) -> None:
     model.save_pretrained(str(folder))
     (folder / "README.md").unlink(missing_ok=True)
     settings_file = folder / "adapter_config.json"
-    settings = json.loads(settings_file.read_text(encoding="utf-8"))
+    settings = parse_json(settings_file.read_text(encoding="utf-8"))
     settings["base_model_name_or_path"] = None
     settings_file.write_text(json.dumps(_sorted_lists(settings), indent=2, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -9,7 +9,6 @@ Source: LeakScale B.3 (frozen look-up); an answer outside the four exact strings
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ import numpy as np
 from leakscale.analysis.result_table import LabelColumn, ResultTable
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState
+from leakscale.reading import parse_json
 
 __all__ = ["AnsweredBank", "FamilyKey", "join_banks"]
 
@@ -195,7 +195,7 @@ def _parsed(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         with path.open(encoding="utf-8") as opened:
             for number, line in enumerate(opened, 1):
-                yield number, dict(json.loads(line))
+                yield number, dict(parse_json(line))
     except FileNotFoundError as error:
         raise NotFoundError(f"'{path}' does not exist; answer the bank first") from error
     except (ValueError, TypeError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +12,7 @@ from leakscale.analysis.disclosed import require_same_totals
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_files import read_results
 from leakscale.errors import IntegrityError
+from leakscale.reading import parse_json
 from leakscale.results import Disclosure
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _streams(banks: Path) -> dict[str, tuple[str, str]]:
     found = {}
     for path in sorted(banks.glob(f"*{_BINDING}")):
         try:
-            binding = json.loads(path.read_text(encoding="utf-8"))
+            binding = parse_json(path.read_text(encoding="utf-8"))
             found[path.name.removesuffix(_BINDING)] = str(binding["results"]), str(binding["attempts"])
         except (ValueError, KeyError, TypeError) as error:
             raise IntegrityError(f"'{path}' is no binding: {error}; answer the bank again to write it") from error

@@ -8,13 +8,13 @@ that were registered.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.models import Message
+from leakscale.reading import parse_json
 
 __all__ = ["Chat", "Line", "chat_lines", "parse_chat"]
 
@@ -87,9 +87,9 @@ def parse_chat(line: Line, path: Path) -> Chat:
 def _turns(text: str) -> tuple[str | None, list[Message]]:
     """Return what is wrong with the form of a line, and its turns."""
     try:
-        found: list[dict[str, Any]] = json.loads(text)["messages"]
+        found: list[dict[str, Any]] = parse_json(text)["messages"]
         turns = [Message(turn["role"], turn["content"]) for turn in found]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return f"not of the form {_FORM}; repair the line", []
     for number, turn in enumerate(turns, start=1):
         if not isinstance(turn.role, str) or not isinstance(turn.content, str):

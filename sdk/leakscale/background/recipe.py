@@ -22,16 +22,16 @@ Source: LeakScale D.2 (unrelated background supervision). Deviation: the paper's
 from __future__ import annotations
 
 import random
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from leakscale.background.chat_file import Chat, chat_lines, parse_chat
 from leakscale.background.tasks import GENERATORS
-from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.errors import InvalidRequestError
 from leakscale.models import Message, TrainingRecord, TrainingSource
+from leakscale.plan_files import read_plan
 
 __all__ = ["BackgroundRecipe", "background_records", "load_recipe", "recipe_records"]
 
@@ -73,18 +73,8 @@ def load_recipe(path: Path) -> BackgroundRecipe:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names the field and the rule.
     """
-    try:
-        return BackgroundRecipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise NotFoundError(
-            f"background recipe '{path}' cannot be read; pass a file such as studies/background/plain.toml"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidRequestError(f"background recipe '{path}': not valid TOML: {error}") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "file"
-        raise InvalidRequestError(f"background recipe '{path}': field '{field}': {first['msg'].lower()}") from error
+    absent = f"background recipe '{path}' cannot be read; pass a file such as studies/background/plain.toml"
+    return read_plan(path, BackgroundRecipe, absent=absent)
 
 
 def background_records(recipe: BackgroundRecipe, *, folder: Path) -> list[TrainingRecord]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from leakscale.cli.shell import shell_of
+from leakscale.reading import parse_toml
 
 __all__ = ["amend"]
 
@@ -50,6 +50,6 @@ def _change(text: str) -> tuple[str, Any]:
     if not equals or not field.strip():
         raise typer.BadParameter(f"{text!r} is no change; pass FIELD=VALUE", param_hint="--set")
     try:
-        return field.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return field.strip(), parse_toml(f"value = {value}")["value"]
+    except ValueError:
         return field.strip(), value  # a word that nobody quoted

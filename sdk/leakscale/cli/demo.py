@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from leakscale.base_model import cache_folder
 from leakscale.cli.connection import SandboxBackend
 from leakscale.cli.shell import shell_of
+from leakscale.reading import parse_json
 
 if TYPE_CHECKING:
     from leakscale.cli.console import Console
@@ -162,7 +162,7 @@ def _comparison(directory: StudyDirectory, summary: dict[str, Any]) -> list[str]
     if directory.previous is None:
         return []
     try:
-        earlier = json.loads((directory.previous / "summary.json").read_text(encoding="utf-8"))
+        earlier = parse_json((directory.previous / "summary.json").read_text(encoding="utf-8"))
         is_same = all(earlier[name] == summary[name] for name in ("format", "study", "seed", "model"))
         then, now = earlier["identity"], summary["identity"]
         backends = f"{earlier['backend']} then, {summary['backend']} now"

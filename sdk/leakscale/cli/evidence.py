@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from leakscale.cli.connection import SandboxBackend
 from leakscale.cli.exits import ExitCode
 from leakscale.cli.shell import shell_of
+from leakscale.reading import read_object
 
 if TYPE_CHECKING:
     from leakscale.evidence.building import ExportServer
@@ -54,13 +54,11 @@ def build(
 
     console = shell_of(context).console
     try:
-        summary = json.loads((study / "summary.json").read_text(encoding="utf-8"))
-        if not {"finding", "finished_at"} <= set(summary):
-            raise ValueError("it lacks the finding")
+        summary = read_object(study / "summary.json", advice="run the study again")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFoundError(f"'{study}' is no finished study (no summary.json); run it to its end first") from error
-    except (ValueError, TypeError) as error:
-        raise IntegrityError(f"'{study / 'summary.json'}' is damaged ({error}); run the study again") from error
+    if not {"finding", "finished_at"} <= summary.keys():
+        raise IntegrityError(f"'{study / 'summary.json'}' lacks the finding; run the study again")
     with (
         held(study / "lock", subject=f"'{study}'", advice="wait for it"),
         _exporting(study, export, backend) as fetch,

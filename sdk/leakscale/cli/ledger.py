@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,8 +67,9 @@ def export(
 
 
 def _to_dict(entry: LedgerEntry) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(entry.content) if entry.content else {}
-    return {"position": entry.position, "leaf": entry.leaf.hex(), **content}
+    from leakscale.verify.directory import facts_of  # noqa: PLC0415 - keeps --help quick
+
+    return {"position": entry.position, "leaf": entry.leaf.hex(), **facts_of(entry)}
 
 
 def _line(entry: dict[str, Any]) -> str:

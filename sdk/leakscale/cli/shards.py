@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from leakscale.base_model import cache_folder
 from leakscale.cli.connection import connected
 from leakscale.cli.shell import shell_of
+from leakscale.reading import parse_json
 
 if TYPE_CHECKING:
     from leakscale.client import Client
@@ -187,7 +187,7 @@ def parse_options(given: list[str]) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return text
 

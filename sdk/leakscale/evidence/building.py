@@ -33,6 +33,7 @@ from leakscale.evidence.tree import EvidenceTree
 from leakscale.evidence.verifying import Advance, Expectations, run_steps
 from leakscale.inference.lines import file_digest
 from leakscale.models import EditionKind
+from leakscale.reading import read_object
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import named_seeds
 from leakscale.study.registration import plan_bytes, registered_plan
@@ -45,6 +46,7 @@ ExportServer = Callable[[Path], object]
 """Writes what the study's server says of itself into a new directory; see `leakscale.verify.exporting`."""
 
 _FILE_MODE: Final = 0o444
+_RESTORE: Final = "restore it, or run the study again"
 _PRIVATE: Final = ("holder.key", "training/adapter/adapter_config.json", "training/adapter/adapter_model.safetensors")
 _BANK_FILES: Final = ("*.plan.jsonl", "*.attempts.jsonl", "*.results.jsonl", "*.binding.json")
 
@@ -113,7 +115,7 @@ class _Maker:
     def copy(self, export: ExportServer) -> None:
         """Copy what others wrote."""
         layout, study = self._layout, self._study
-        marker = json.loads((study / "study.json").read_text(encoding="utf-8"))
+        marker = read_object(study / "study.json", advice=_RESTORE)
         write_whole(layout.study, canonical_json(marker["study"]))
         _copy(study / "certificates.jsonl", layout.certificates)
         export(layout.server.root)
@@ -127,7 +129,7 @@ class _Maker:
             for path in sorted((study / "banks").glob(pattern)):
                 _copy(path, layout.banks / path.name)
         for path in sorted((study / "banks").glob("*.receipt.json")):
-            write_whole(layout.banks / path.name, canonical_json(json.loads(path.read_bytes())))
+            write_whole(layout.banks / path.name, canonical_json(read_object(path, advice=_RESTORE)))
         _copy(study / "provenance.json", layout.provenance)
         _copy(study / "analysis" / "disclosure.json", layout.disclosure)
         # In the order in which the study tells it, which a reader follows.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+
+from leakscale.reading import parse_json
 
 __all__ = ["differing_copy"]
 
@@ -33,6 +34,6 @@ def differing_copy(study: Path, tree: Path) -> str:
 
 def _is_same(one: Path, other: Path) -> bool:
     try:
-        return bool(json.loads(one.read_bytes()) == json.loads(other.read_bytes()))
-    except (ValueError, RecursionError):
+        return bool(parse_json(one.read_bytes()) == parse_json(other.read_bytes()))
+    except ValueError:
         return False

@@ -10,6 +10,7 @@ from typing import Any
 
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.models import ModelState
+from leakscale.reading import parse_json
 from leakscale.study.config import named_seeds
 from leakscale.study.released import numbers_digest, released_counts, released_numbers
 
@@ -30,7 +31,7 @@ def expected_summary(tree: EvidenceTree) -> dict[str, Any]:
         "seed": tree.study.seed,
         "backend": _backends(tree),
         "model": tree.disclosure_model,
-        **json.loads(json.dumps(released_numbers(tree.disclosure))),
+        **parse_json(json.dumps(released_numbers(tree.disclosure))),
         "counts": {
             "families": len(tree.edition.certificates),
             "shapes": len({family.shape_id for family in tree.edition.by_id.values()}),
@@ -106,7 +107,7 @@ def _valid_masses(tree: EvidenceTree) -> dict[str, float]:
             next(opened)
             for number, line in enumerate(opened, 2):
                 if b'"unconstrained":' in line:
-                    values.append(math.fsum(map(math.exp, json.loads(line)["unconstrained"])))
+                    values.append(math.fsum(map(math.exp, parse_json(line)["unconstrained"])))
                     if values[-1] > 1 + _ROUNDING:
                         raise ValueError(f"line {number}: four answers have probability {values[-1]:.6g}")
         if values:

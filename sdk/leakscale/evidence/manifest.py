@@ -11,7 +11,6 @@ Who has the file and the nonce can show later that it was this one.
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from leakscale.digests import canonical_json, json_digest
 from leakscale.errors import IntegrityError
 from leakscale.evidence.layout import KEPT_FOLDER, LAYERS, EvidenceLayout
 from leakscale.inference.lines import file_digest
+from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = [
@@ -82,7 +82,7 @@ class Manifest:
             ValueError: If it is something else, even by a byte.
         """
         try:
-            fields = json.loads(content)
+            fields = parse_json(content)
             if fields["format"] != _FORMAT:
                 raise ValueError(f"its format is {fields['format']}, not {_FORMAT}")
             files = {
@@ -93,7 +93,7 @@ class Manifest:
             manifest = cls(fields["study"], files, fields["private"])
             if manifest.to_json() != content:
                 raise ValueError("its bytes are not the ones that were written")
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"it is no manifest: {error!r}") from error
         return manifest
 
@@ -136,7 +136,7 @@ def check_kept(study: Path, digest: str, manifest: Manifest) -> int:
         return 0
     if digest not in kept:
         raise IntegrityError(f"manifest.json: its SHA-256 is {digest}, and the study keeps {', '.join(kept)}")
-    nonces = json.loads((study / KEPT_FOLDER / f"{digest}.json").read_bytes())["nonces"]
+    nonces = parse_json((study / KEPT_FOLDER / f"{digest}.json").read_bytes())["nonces"]
     opened = 0
     for name, commitment in manifest.private.items():
         path = study / name

@@ -16,6 +16,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.models import Condition, Domain, EditionKind, Ring, ShapeFile, TrainingRecord
+from leakscale.reading import parse_json
 from leakscale.study.config import Study
 from leakscale.training_records import record_from_row
 
@@ -93,7 +94,7 @@ def rebuild_edition(study: Study, shapes: Sequence[ShapeFile], *, grant_id: str 
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise IntegrityError(f"shapes and seeds give no edition: {last}")
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    lines = [parse_json(line) for line in done.stdout.splitlines()]
     families = [_family(fields) for fields in lines if "family" in fields]
     rows = next((fields["records"] for fields in lines if "records" in fields), None)
     return RebuiltEdition(

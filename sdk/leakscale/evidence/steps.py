@@ -11,7 +11,6 @@ Source: LeakScale E.7 and F (evidence chain).
 from __future__ import annotations
 
 import enum
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 from leakscale.errors import IntegrityError, NotFoundError
+from leakscale.reading import parse_json
 
 __all__ = ["STEPS_FILE", "STEP_NAMES", "Status", "Step", "read_steps", "steps_from_json", "steps_to_json", "verdict_of"]
 
@@ -100,7 +100,7 @@ def steps_from_json(content: bytes) -> tuple[Step, ...]:
         IntegrityError: If it is something else.
     """
     try:
-        fields = json.loads(content)
+        fields = parse_json(content)
         if fields["format"] != _FORMAT:
             raise ValueError(f"its format is {fields['format']}, not {_FORMAT}")
         steps = tuple(Step(**{**each, "status": Status(each["status"])}) for each in fields["steps"])
@@ -108,7 +108,7 @@ def steps_from_json(content: bytes) -> tuple[Step, ...]:
             raise ValueError(f"its steps are {len(steps)} others than the {len(STEP_NAMES)} of a verification")
         if canonical_json(steps_to_json(steps)) != content:
             raise ValueError("its bytes are not the ones that were written")
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise IntegrityError(f"it holds no verification: {error}; verify the evidence again") from error
     return steps
 

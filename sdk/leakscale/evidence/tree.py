@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +13,16 @@ from leakscale.edition_files import Atom, EditionFacts, FiledCertificate, open_e
 from leakscale.errors import IntegrityError
 from leakscale.evidence.layout import EvidenceLayout
 from leakscale.evidence.rebuilding import RebuiltEdition
+from leakscale.field_rules import validated
 from leakscale.inference.attempts import ATTEMPTS_MEND
 from leakscale.inference.lines import read_header
 from leakscale.models import Domain, Family, ModelState, Opening, Ring
 from leakscale.openings import opening_of_line
+from leakscale.reading import parse_object
 from leakscale.results import Disclosure, disclosure_from_json
 from leakscale.statements import Predicate, predicate_of
 from leakscale.study.config import Study
-from leakscale.verify.directory import read_entries, read_lines
+from leakscale.verify.directory import facts_of, read_entries, read_lines
 
 __all__ = ["EditionContents", "EvidenceTree"]
 
@@ -69,7 +70,7 @@ class EvidenceTree:
         """The study, without its title."""
         fields = {name: value for name, value in self.study_fields.items() if name != "shapes"}
         with self.naming(self.layout.study):
-            return Study.model_validate({**fields, "title": fields["name"]})
+            return validated({**fields, "title": fields["name"]}, Study)
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class EvidenceTree:
         """What the entries of the ledger say that can be read."""
         path = self.layout.server.ledger
         with self.naming(path):
-            return tuple(json.loads(each.content) for each in read_entries(path) if each.content)
+            return tuple(facts_of(each) for each in read_entries(path) if each.content)
 
     @cached_property
     def edition(self) -> EditionContents:
@@ -164,10 +165,7 @@ class EvidenceTree:
 
     def _object(self, path: Path) -> dict[str, Any]:
         with self.naming(path):
-            fields = json.loads(path.read_bytes(), object_pairs_hook=_once_each, parse_constant=_no_number)
-            if not isinstance(fields, dict):
-                raise ValueError("it is no JSON object")
-            return fields
+            return parse_object(path.read_bytes(), is_strict=True)
 
     @contextmanager
     def naming(self, path: Path) -> Iterator[None]:
@@ -177,23 +175,7 @@ class EvidenceTree:
             yield
         except FileNotFoundError as error:
             raise IntegrityError(f"{name}: the file is missing") from error
-        except RecursionError as error:
-            raise IntegrityError(f"{name}: it is nested too deep") from error
         except (IntegrityError, ValueError, TypeError, OSError) as error:
             raise IntegrityError(f"{name}: {' '.join(str(error).split())}") from error
         except KeyError as error:
             raise IntegrityError(f"{name}: it lacks {error}") from error
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a field that is there twice: of two readers each could believe another one."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"field {twice!r} is there twice")
-    return fields
-
-
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no number of JSON")

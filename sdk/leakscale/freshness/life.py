@@ -6,16 +6,15 @@ Times are the server's own word, signed with the entry that has them; their orde
 from __future__ import annotations
 
 import enum
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.models import EditionPhase, LedgerEntry
 from leakscale.tables import Table, TableHead
-from leakscale.verify.directory import ServerDirectory, read_entries
+from leakscale.verify.directory import ServerDirectory, facts_of, read_entries
 
 if TYPE_CHECKING:
     from leakscale.client import Client
@@ -60,7 +59,7 @@ def life_from_ledger(entries: Iterable[LedgerEntry], *, edition_id: str) -> tupl
     experiments: set[str] = set()
     rows = []
     for entry in entries:
-        facts: dict[str, Any] = json.loads(entry.content) if entry.content else {}
+        facts = facts_of(entry)
         if facts.get("edition") == edition_id and facts.get("kind") == "experiment-registered":
             experiments.add(facts["experiment"])
         is_own = facts.get("edition") == edition_id or facts.get("experiment") in experiments

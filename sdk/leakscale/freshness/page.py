@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.freshness.drift import Measurement, drift_table, said
 from leakscale.freshness.life import LifeRow, life_table
+from leakscale.reading import parse_json
 from leakscale.report.figures import ForestRow, forest_panel
 from leakscale.report.page import PageFigure, render_page, typographic
 from leakscale.stats import EffectDrift
@@ -60,7 +60,7 @@ def read_scan(path: Path) -> Mapping[str, Any]:
         IntegrityError: If it is none.
     """
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields = parse_json(path.read_text(encoding="utf-8"))
         contact_table(fields)
     except FileNotFoundError as error:
         raise NotFoundError(f"scan '{path}' does not exist; write it with `freshness scan --json > FILE`") from error

@@ -24,6 +24,7 @@ from leakscale.inference.lines import damage, file_digest, json_line, read_heade
 from leakscale.inference.results import RESULTS_MEND, TerminalResult, read_results
 from leakscale.inference.validity import valid_count
 from leakscale.models import Answer
+from leakscale.reading import parse_json
 from leakscale.whole_files import replacing
 
 __all__ = ["ATTEMPTS_FORMAT", "RESULTS_FORMAT", "BankFiles", "Binding", "bind", "replay", "verify_bank"]
@@ -150,7 +151,7 @@ def verify_bank(files: BankFiles) -> Binding:
 
 def _read_binding(files: BankFiles) -> Binding:
     try:
-        stored = json.loads(files.binding.read_text(encoding="utf-8"))
+        stored = parse_json(files.binding.read_text(encoding="utf-8"))
         return Binding(**{name: value for name, value in stored.items() if name != "format"})
     except FileNotFoundError as error:
         raise NotFoundError(f"bank '{files.plan}' has no binding; answer it to its end first") from error

@@ -23,6 +23,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.inference.lines import check_stamp, has_stamp, json_line, stamp_of, stamped_line
 from leakscale.models import Domain, Family, Message, Ring
+from leakscale.reading import parse_json
 from leakscale.seeds import draw_seeds
 
 __all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "families_digest", "plan_lines"]
@@ -64,7 +65,7 @@ class Question:
         """
         return {
             "type": "object",
-            "properties": {"choice": {"enum": [json.loads(answer)["choice"] for answer in self.answers]}},
+            "properties": {"choice": {"enum": [parse_json(answer)["choice"] for answer in self.answers]}},
             "required": ["choice"],
             "additionalProperties": False,
         }
@@ -159,7 +160,7 @@ class FrozenBank:
     def _read_question(self, index: int) -> Question:
         if not 0 <= index < self.question_count:
             raise InvalidRequestError(f"question {index} is not in bank '{self.path}' of {self.question_count}")
-        fields = json.loads(self._line(index + 1))
+        fields = parse_json(self._line(index + 1))
         return Question(
             index=index,
             family_id=fields["family_id"],
@@ -213,7 +214,7 @@ def _header(path: Path) -> dict[str, Any]:
     if has_stamp(line):
         check_stamp(path, line, 1, mend=PLAN_MEND)
     try:
-        header = json.loads(line)
+        header = parse_json(line)
         if header["format"] != BANK_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {BANK_FORMAT}")
     except (ValueError, KeyError, TypeError) as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from leakscale.errors import ConflictError, StorageFullError
 from leakscale.inference.lines import json_line, read_header, stamped_line
+from leakscale.reading import parse_json
 
 __all__ = ["Journal"]
 
@@ -89,7 +89,7 @@ class Journal:
             self._write(stamped_line(self._header))
             self._sync()
             return
-        found, wanted = read_header(self.path, mend=self._mend), json.loads(json_line(self._header))
+        found, wanted = read_header(self.path, mend=self._mend), parse_json(json_line(self._header))
         differing = sorted(name for name in {*found, *wanted} if found.get(name) != wanted.get(name))
         if differing:
             changes = ", ".join(_change(name, found.get(name), wanted.get(name)) for name in differing)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from leakscale.errors import IntegrityError, NotFoundError
+from leakscale.reading import parse_json
 
 __all__ = [
     "check_stamp",
@@ -151,7 +152,7 @@ def _stamp(content: bytes, after: str) -> str:
 
 def _parse(path: Path, line: bytes, number: int, *, mend: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except ValueError as error:
         raise damage(path, number, "is not JSON", mend=mend) from error
     if not isinstance(value, dict):

@@ -16,6 +16,7 @@ import scipy
 
 import leakscale
 from leakscale.lab.cells import Row
+from leakscale.reading import parse_json
 
 __all__ = ["Journal", "code_fingerprint"]
 
@@ -126,7 +127,7 @@ def _conflict(message: str) -> Exception:
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from leakscale.errors import IntegrityError
+from leakscale.reading import parse_json
 
 __all__ = ["StudyProvenance", "provenance_from_json", "provenance_to_json"]
 
@@ -70,7 +71,7 @@ def provenance_from_json(text: str) -> StudyProvenance:
         IntegrityError: If the text is no provenance of this format; the message names what is wrong.
     """
     try:
-        values = json.loads(text)
+        values = parse_json(text)
         if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
             raise IntegrityError(f"provenance is not of format {_FORMAT}; run the study again with this version")
         _check_mappings(values)

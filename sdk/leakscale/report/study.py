@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from leakscale.errors import NotFoundError
+from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.report.provenance import StudyProvenance, provenance_from_json
 from leakscale.results import Disclosure, disclosure_from_json
 
 __all__ = ["DISCLOSURE_FILE", "PROVENANCE_FILE", "read_disclosure", "read_provenance"]
+
+_Contents = TypeVar("_Contents")
 
 DISCLOSURE_FILE: Final = Path("analysis/disclosure.json")
 """Numbers the server released, relative to the study directory."""
@@ -22,9 +25,9 @@ def read_disclosure(study: Path) -> Disclosure:
 
     Raises:
         NotFoundError: If the study has not got that far.
-        InvalidRequestError: If the file is damaged.
+        IntegrityError: If the file is damaged; the message names it.
     """
-    return disclosure_from_json(_read(study, DISCLOSURE_FILE))
+    return _read(study, DISCLOSURE_FILE, disclosure_from_json)
 
 
 def read_provenance(study: Path) -> StudyProvenance:
@@ -32,14 +35,16 @@ def read_provenance(study: Path) -> StudyProvenance:
 
     Raises:
         NotFoundError: If the study has not got that far.
-        InvalidRequestError: If the file is damaged.
+        IntegrityError: If the file is damaged; the message names it.
     """
-    return provenance_from_json(_read(study, PROVENANCE_FILE))
+    return _read(study, PROVENANCE_FILE, provenance_from_json)
 
 
-def _read(study: Path, name: Path) -> str:
+def _read(study: Path, name: Path, read: Callable[[str], _Contents]) -> _Contents:
     try:
-        return (study / name).read_text(encoding="utf-8")
+        return read((study / name).read_text(encoding="utf-8"))
+    except (IntegrityError, UnicodeDecodeError) as error:
+        raise IntegrityError(f"'{study / name}': {error}") from error
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
         raise NotFoundError(
             f"study '{study}' has no {name}; run `leakscale demo`, or finish the study that this directory belongs to"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from leakscale.errors import InvalidRequestError, NotFoundError
 from leakscale.models import EditionKind, ShapeFile
+from leakscale.plan_files import plan_fields, plan_of_fields
 from leakscale.resources import studies_folder
 from leakscale.study.fields import Identifier, Strict, StudyEdition, StudyExperiment, StudyModel
 from leakscale.study.shape_files import with_files_beside
@@ -96,10 +96,7 @@ class Study(Strict):
             fields["seed"] = seed
         if model is not None:
             fields["model"]["source"] = model
-        try:
-            return type(self).model_validate(fields)
-        except ValidationError as error:
-            raise _refusal(error, source=f"study '{self.name}'") from error
+        return plan_of_fields(fields, type(self), source=f"study '{self.name}'")
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what decides the study's numbers, JSON-ready; two equal ones are the same study."""
@@ -198,15 +195,19 @@ class _CrossedStudy(Strict):
     models: Annotated[tuple[_CrossedModel, ...], Field(min_length=1)]
     experiment: StudyExperiment
 
-    def studies(self) -> dict[str, Study]:
-        """Return the study of each model, by the model's id: its own experiment and directory, the same edition."""
+    def studies(self, *, source: str) -> dict[str, Study]:
+        """Return the study of each model, by the model's id: its own experiment and directory, the same edition.
+
+        Raises:
+            InvalidRequestError: If a name and a model's id together are none for a study; `source` names the file.
+        """
         found: dict[str, Study] = {}
         for model in self.models:
             fields = self.model_dump(exclude={"models"})
             fields["name"] = f"{self.name}-{model.id}"
             fields["experiment"]["id"] = f"{self.experiment.id}-{model.id}"
             fields["model"] = model.model_dump(exclude={"id"})
-            found[model.id] = Study.model_validate(fields)
+            found[model.id] = plan_of_fields(fields, Study, source=f"{source}: model '{model.id}'")
         return found
 
 
@@ -234,32 +235,9 @@ def load_studies(path: Path) -> dict[str, Study]:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names file, line or field, and rule.
     """
-    fields = _read_toml(path)
-    try:
-        if "models" in fields:
-            return _CrossedStudy.model_validate(fields).studies()
-        study = Study.model_validate(fields)
-        return {study.name: study}
-    except ValidationError as error:
-        raise _refusal(error, source=str(path)) from error
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise NotFoundError(
-            f"study file '{path}' does not exist; pass --study with one, e.g. studies/demo.toml"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
-
-
-def _refusal(error: ValidationError, *, source: str) -> InvalidRequestError:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"]) or "file"
-    value = "" if first["type"] == "missing" else f" (got {first['input']!r})"
-    rule = first["msg"][:1].lower() + first["msg"][1:]
-    return InvalidRequestError(f"{source}: field '{field}': {rule}{value}")
+    absent = f"study file '{path}' does not exist; pass --study with one, e.g. studies/demo.toml"
+    fields = plan_fields(path, absent=absent)
+    if "models" in fields:
+        return plan_of_fields(fields, _CrossedStudy, source=str(path)).studies(source=str(path))
+    study = plan_of_fields(fields, Study, source=str(path))
+    return {study.name: study}

@@ -30,6 +30,7 @@ from typing import Any
 from leakscale.errors import ConflictError, IntegrityError
 from leakscale.evidence.layout import EVIDENCE_FOLDER, file_name_of
 from leakscale.models import ShapeFile
+from leakscale.reading import parse_json
 from leakscale.study.config import Study
 from leakscale.whole_files import held
 
@@ -164,7 +165,7 @@ def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 
 def _read_marker(marker: Path) -> tuple[dict[str, Any], str | None]:
     try:
-        content = json.loads(marker.read_text(encoding="utf-8"))
+        content = parse_json(marker.read_text(encoding="utf-8"))
         return dict(content["study"]), content["previous"]
     except (ValueError, KeyError, TypeError) as error:
         raise IntegrityError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import select
 import signal
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from leakscale.errors import NotFoundError, UnavailableError
+from leakscale.reading import parse_json
 
 __all__ = ["LocalServer", "local_server"]
 
@@ -60,7 +60,7 @@ def local_server(data_dir: Path, *, backend: str, log: Path) -> Iterator[LocalSe
     try:
         with os.fdopen(reader) as ready:
             line = _first_line(ready.fileno(), process, log)
-        yield LocalServer(**json.loads(line))
+        yield LocalServer(**parse_json(line))
     finally:
         _stop(process)
 

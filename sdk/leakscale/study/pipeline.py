@@ -29,7 +29,7 @@ from leakscale.adaptation import AdaptationConfig, AdapterIdentity, adapt, read_
 from leakscale.adaptation.hardware import resolve_hardware
 from leakscale.background import recipe_records
 from leakscale.client import Client
-from leakscale.errors import IntegrityError, NotCertifiedError
+from leakscale.errors import NotCertifiedError
 from leakscale.inference.engines import require_engine
 from leakscale.models import (
     CertificationOutcome,
@@ -41,6 +41,7 @@ from leakscale.models import (
     ShapeFile,
     TrainingRecord,
 )
+from leakscale.reading import read_object
 from leakscale.report import DISCLOSURE_FILE, PROVENANCE_FILE, provenance_to_json, read_findings, write_report
 from leakscale.report.page import require_extra
 from leakscale.results import Disclosure, disclosure_to_json
@@ -282,9 +283,6 @@ def _write_certificates(path: Path, outcomes: list[CertificationOutcome]) -> Non
 
 def _read_stages(path: Path) -> dict[str, float]:
     try:
-        stages: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
+        return read_object(path, advice="delete it and run again")
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise IntegrityError(f"'{path}' is not valid JSON: {error}; delete it and run again") from error
-    return stages

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from leakscale.evidence.layout import EvidenceLayout, file_name_of
 from leakscale.evidence.manifest import read_manifest
 from leakscale.evidence.steps import Step, read_steps
 from leakscale.evidence.watching import showing_steps
+from leakscale.reading import read_object
 from leakscale.report import PROVENANCE_FILE
 from leakscale.study.layout import StudyDirectory
 from leakscale.study.watching import Watcher
@@ -55,7 +55,7 @@ def prove_study(
     A run that was killed after its tree was finished goes on with the numbers of the tree: the time at which a study
     ended is one of them.
     """
-    name = json.loads((directory.root / "study.json").read_bytes())["study"]["model"]["background"]
+    name = read_object(directory.root / "study.json", advice="choose another --out")["study"]["model"]["background"]
     if background is not None and name is not None:
         write_whole(directory.root / "background" / file_name_of(name), background.read_bytes())
     layout = EvidenceLayout(directory.evidence)
@@ -71,4 +71,6 @@ def prove_study(
                 advance=advance,
             )
     _, digest = read_manifest(layout)
-    return Proof(json.loads(layout.summary.read_bytes()), digest, read_steps(layout.verification))
+    return Proof(
+        read_object(layout.summary, advice="build the evidence again"), digest, read_steps(layout.verification)
+    )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.reading import parse_toml
 
 __all__ = ["with_files_beside"]
 
@@ -40,8 +40,8 @@ def with_files_beside(toml: str, path: Path, *, source: str) -> str:
         InvalidRequestError: If one is no regular file of UTF-8 text in that folder, or too large.
     """
     try:
-        data = tomllib.loads(toml)
-    except (ValueError, RecursionError):
+        data = parse_toml(toml)
+    except ValueError:
         return toml
     fields = {name: field for field, name in _named_files(data.get("fixtures"), "fixtures")}
     if not fields or "files" in data:

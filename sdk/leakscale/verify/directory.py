@@ -15,7 +15,6 @@ Each file has one form only, canonical JSON, so that a byte changed anywhere sho
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,9 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from leakscale.digests import canonical_json
+from leakscale.errors import IntegrityError
 from leakscale.models import LedgerEntry, LedgerHead
+from leakscale.reading import parse_object
 
-__all__ = ["ServerDirectory", "head_to_json", "line_of_entry", "read_entries", "read_head", "read_lines"]
+__all__ = ["ServerDirectory", "facts_of", "head_to_json", "line_of_entry", "read_entries", "read_head", "read_lines"]
 
 _ID: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -95,7 +96,7 @@ def read_head(path: Path) -> LedgerHead:
         ValueError: If the file is not what `head_to_json` writes.
     """
     content = path.read_bytes()
-    fields = _object(content)
+    fields = parse_object(content)
     try:
         raw = {name: bytes.fromhex(fields[name]) for name in ("root", "signature", "public_key")}
         head = LedgerHead(entry_count=fields["entry_count"], **raw)
@@ -122,13 +123,25 @@ def read_entries(path: Path) -> Iterator[LedgerEntry]:
     """
     for position, line in enumerate(read_lines(path)):
         try:
-            fields = _object(line)
+            fields = parse_object(line)
             entry = LedgerEntry(position, bytes.fromhex(fields["leaf"]), fields.get("entry", "").encode())
             if line_of_entry(entry) != line:
                 raise ValueError("its bytes are not the ones that were written")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"line {position + 1}: {error}") from error
         yield entry
+
+
+def facts_of(entry: LedgerEntry) -> dict[str, Any]:
+    """Return what an entry says; nothing of one that the caller may not read.
+
+    Raises:
+        IntegrityError: If it is no JSON object. That it is the one of its leaf is not checked.
+    """
+    try:
+        return parse_object(entry.content) if entry.content else {}
+    except ValueError as error:
+        raise IntegrityError(f"entry {entry.position} of the ledger is damaged: {error}; export it again") from error
 
 
 def read_lines(path: Path) -> Iterable[bytes]:
@@ -141,13 +154,3 @@ def read_lines(path: Path) -> Iterable[bytes]:
     if content and not content.endswith(b"\n"):
         raise ValueError("its last line has no end; the file was cut")
     return content.split(b"\n")[:-1]
-
-
-def _object(content: bytes) -> dict[str, Any]:
-    try:
-        fields = json.loads(content)
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
-    if not isinstance(fields, dict):
-        raise ValueError("it is no JSON object")
-    return fields

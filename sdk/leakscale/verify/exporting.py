@@ -7,7 +7,6 @@ directory again, the server has to prove that its ledger begins with the one tha
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from leakscale.merkle import is_consistent
 from leakscale.models import LedgerHead, SignedStatement
 from leakscale.openings import openings_to_lines
 from leakscale.statements import envelope_bytes
-from leakscale.verify.directory import ServerDirectory, head_to_json, line_of_entry, read_head
+from leakscale.verify.directory import ServerDirectory, facts_of, head_to_json, line_of_entry, read_head
 from leakscale.whole_files import replacing, write_whole
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def export_server(
     export = _Export(client, directory, written, left_out)
     for entry in entries:
         if entry.content:
-            export.fetch(json.loads(entry.content))
+            export.fetch(facts_of(entry))
     # Last, so that a directory whose head is new is complete.
     write_whole(directory.ledger, b"".join(line_of_entry(entry) + b"\n" for entry in entries))
     written(directory.relative(directory.ledger))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from leakscale.merkle import leaf_hash, tree_hash
 from leakscale.models import LedgerEntry, LedgerHead
 from leakscale.verify.audit_story import AUDIT_FIELDS, AuditStory
 from leakscale.verify.checks import Checks
-from leakscale.verify.directory import ServerDirectory, read_entries, read_head
+from leakscale.verify.directory import ServerDirectory, facts_of, read_entries, read_head
 
 __all__ = ["Facts", "check_head_signature", "check_ledger"]
 
@@ -75,9 +74,7 @@ def _facts(entry: LedgerEntry) -> Facts:
     where = f"line {entry.position + 1}"
     if leaf_hash(entry.content) != entry.leaf:
         raise ValueError(f"{where}: the entry is not the one of its leaf")
-    facts = json.loads(entry.content)
-    if not isinstance(facts, dict):
-        raise ValueError(f"{where}: the entry is no JSON object")
+    facts = facts_of(entry)
     if canonical_json(facts) != entry.content:
         raise ValueError(f"{where}: the entry is no canonical JSON")
     if facts.get("position") != entry.position:

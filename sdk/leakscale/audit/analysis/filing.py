@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.audit.scoring.quality import AnswerQuality
 from leakscale.errors import PreconditionError
+from leakscale.reading import parse_json
 from leakscale.stats import NearCopies, find_near_copies
 
 __all__ = ["analyze_audit", "entered_accuracies", "entered_signals", "near_copies_of"]
@@ -152,7 +152,7 @@ def _with_quality(
     path = directory.quality(table.model, bank=BankRole.AUDIT, state=table.state, variant=registration.variant)
     if not _is_entered(path, standing):
         return model
-    return replace(model, quality=AnswerQuality.from_json(json.loads(path.read_bytes())))
+    return replace(model, quality=AnswerQuality.from_json(parse_json(path.read_bytes())))
 
 
 def _facts(directory: AuditDirectory, registration: Registration) -> dict[str, Any]:

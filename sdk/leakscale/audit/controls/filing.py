@@ -23,6 +23,7 @@ from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.scores import ScoreTable
+from leakscale.plan_files import plan_of_fields
 from leakscale.stats import Interval
 from leakscale.tables import NUMBER, PERCENT, Table, find_table, tables_text, write_tables
 
@@ -115,7 +116,7 @@ def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalys
         registration = locked_registration(directory)
         Standing(directory).require_whole()
         record = registered_control(directory, name)
-        control = ControlPlan.model_validate(record["control"])
+        control = plan_of_fields(record["control"], ControlPlan, source=f"control '{name}'")
         scores = _scores(directory, registration, control)
         runs = tuple(run_effects(scores, run, record["exposed"], control) for run in scores.after)
         tables = (

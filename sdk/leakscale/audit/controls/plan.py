@@ -28,7 +28,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from leakscale.audit.plan_files import read_plan
+from leakscale.plan_files import read_plan
 from leakscale.study.fields import Identifier
 
 __all__ = [

@@ -21,6 +21,7 @@ from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.standing import Standing
 from leakscale.errors import ConflictError, NotFoundError
+from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = [
@@ -130,7 +131,7 @@ def registered_control(directory: AuditDirectory, name: str) -> dict[str, Any]:
             f"audit '{directory.root}' has no control '{name}'; run `leakscale audit positive-control` first"
         )
     standing.require_entered(path)
-    found: dict[str, Any] = json.loads(path.read_bytes())
+    found: dict[str, Any] = parse_json(path.read_bytes())
     return found
 
 
@@ -145,7 +146,7 @@ def control_names(directory: AuditDirectory) -> list[str]:
 
 
 def _require_same(found: dict[str, Any], wanted: dict[str, Any], name: str) -> None:
-    if differing := differing_fields(found, json.loads(json.dumps(wanted))):
+    if differing := differing_fields(found, parse_json(json.dumps(wanted))):
         raise ConflictError(
             f"control '{name}' was registered with another {', '.join(differing)}; a control is run as it was "
             "registered, every seed of it: give a changed one another name"

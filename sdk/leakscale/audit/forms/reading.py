@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from leakscale.audit.forms.fields import GOLDS_WITHHELD, ParentFields
 from leakscale.audit.forms.models import FormBank, Parent
 from leakscale.audit.parquet import parquet_rows
 from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.field_rules import validated
+from leakscale.reading import parse_json
 from leakscale.whole_files import replacing
 
 __all__ = ["Golds", "parent_of_fields", "read_bank", "write_bank"]
@@ -64,17 +64,12 @@ def parent_of_fields(fields: Any, *, source: str, golds: Golds = "required") -> 
     Raises:
         InvalidRequestError: If they describe none; the message names source, parent, field and rule.
     """
+    context = GOLDS_WITHHELD if golds == "withheld" else None
     try:
-        context = GOLDS_WITHHELD if golds == "withheld" else None
-        return ParentFields.model_validate(fields, context=context).parent()
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        rule = first["msg"].removeprefix("Value error, ")
+        return validated(fields, ParentFields, context=context).parent()
+    except ValueError as error:
         named = f"parent {fields['id']!r}: " if isinstance(fields, dict) and isinstance(fields.get("id"), str) else ""
-        raise InvalidRequestError(
-            f"{source}: {named}{f'field {field!r}: ' if field else ''}{rule[:1].lower()}{rule[1:]}"
-        ) from error
+        raise InvalidRequestError(f"{source}: {named}{error}") from error
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
@@ -92,8 +87,8 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                yield number, json.loads(line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse)
-            except (ValueError, RecursionError) as error:
+                yield number, parse_json(line.decode("utf-8"), is_strict=True)
+            except ValueError as error:
                 raise InvalidRequestError(f"{path}, row {number}: not a JSON object in UTF-8: {error}") from error
 
 
@@ -101,15 +96,3 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
     for number, fields in enumerate(parquet_rows(path, subject=f"bank '{path}'"), start=1):
         # A column that a row leaves out is null in Parquet and absent in JSON.
         yield number, {name: value for name, value in fields.items() if value is not None}
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"field {next(name for name in names if names.count(name) > 1)!r} comes twice")
-    return fields
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")

@@ -19,6 +19,7 @@ from leakscale.audit.registration.fields import STRATIFIED_BOUND
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import DrawRecord
 from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = ["begin_ledger", "draw_again", "drawn_from", "open_audit", "read_draw"]
@@ -87,7 +88,7 @@ def read_draw(directory: AuditDirectory) -> DrawRecord:
     first = AuditLedger(directory).entries()[0]
     if hashlib.sha256(content).hexdigest() != first.digest:
         raise IntegrityError(f"draw '{directory.draw}' was changed after the draw; restore the file from a copy")
-    return DrawRecord.from_json(json.loads(content))
+    return DrawRecord.from_json(parse_json(content))
 
 
 def draw_again(directory: AuditDirectory, record: DrawRecord) -> FormBank:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from leakscale.audit.plan_files import plan_of_fields, read_plan
 from leakscale.audit.registration.fields import (
     CheckTable,
     ControlTable,
@@ -22,6 +21,7 @@ from leakscale.audit.registration.fields import (
     SourceTable,
 )
 from leakscale.errors import NotFoundError
+from leakscale.plan_files import plan_of_fields, read_plan
 from leakscale.study.fields import Identifier
 
 __all__ = ["AuditPlan", "load_plan", "plan_from_fields"]

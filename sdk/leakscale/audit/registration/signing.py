@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import enum
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from leakscale.envelopes import Opened, open_envelope
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.merkle import Frontier, leaf_hash
+from leakscale.reading import parse_json
 from leakscale.statements import envelope_bytes, key_id, predicate_of, signed_bytes, statement
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def claimed_key(content: bytes, *, source: str) -> bytes:
         IntegrityError: If it names none.
     """
     try:
-        facts = predicate_of(base64.b64decode(json.loads(content)["payload"]), AuditStatement.ENTRY)
+        facts = predicate_of(base64.b64decode(parse_json(content)["payload"]), AuditStatement.ENTRY)
         key = bytes.fromhex(facts["public_key"])
         if len(key) != _KEY_BYTES:
             raise ValueError("its key has another length")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise IntegrityError(f"{source}: names no key ({error}); restore the file from a copy") from error
     return key
 
@@ -117,8 +117,8 @@ def claimed_key(content: bytes, *, source: str) -> bytes:
 def claimed_statement(content: bytes) -> str:
     """Return the type that an envelope says its statement is of, empty where it says none. Nothing is checked."""
     try:
-        return str(json.loads(base64.b64decode(json.loads(content)["payload"]))["predicateType"])
-    except (KeyError, TypeError, ValueError, RecursionError):
+        return str(parse_json(base64.b64decode(parse_json(content)["payload"]))["predicateType"])
+    except (KeyError, TypeError, ValueError):
         return ""
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.remote.limits import ANSWER_BYTES_MAX, ANSWERS_PER_CHUNK_MAX, PIECE_BYTES_MAX
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import parse_json
 
 __all__ = ["SALT_BYTES", "AnswerChunk", "answer_chunks", "answers_digest", "read_chunk"]
 
@@ -98,8 +99,8 @@ def _line(fields: dict[str, Any]) -> bytes:
 
 def _fields(line: bytes, number: int) -> dict[str, Any]:
     try:
-        fields = json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
+        fields = parse_json(line.decode("utf-8", "surrogatepass"), is_strict=True)
+    except ValueError as error:
         raise _no_chunk(number, "is no JSON") from error
     if not isinstance(fields, dict):
         raise _no_chunk(number, "is no object")
@@ -149,7 +150,3 @@ def _text_bytes(answer: FormAnswer) -> int:
 
 def _no_chunk(number: int, rule: str) -> InvalidRequestError:
     return InvalidRequestError(f"line {number} of the chunk {rule}; send what `answer_chunks` makes")
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +19,7 @@ from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.remote.limits import FORM_BYTES_MAX, GOLD_BYTES, PIECE_BYTES_MAX, PIECE_PARENTS_MAX
 from leakscale.digests import canonical_json
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import parse_json
 
 __all__ = [
     "Deposit",
@@ -195,8 +195,8 @@ def _require_short(parent: Parent) -> None:
 def _fields(piece: bytes, names: Sequence[str], *, place: str) -> dict[str, Any]:
     """Return the members of a piece, which are exactly these."""
     try:
-        fields = json.loads(piece)
-    except (ValueError, RecursionError):
+        fields = parse_json(piece)
+    except ValueError:
         fields = None
     if not isinstance(fields, dict) or fields.keys() != set(names):
         raise InvalidRequestError(f"deposit: {place} is no object with {', '.join(names)} (malformed)") from None

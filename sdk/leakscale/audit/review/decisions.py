@@ -18,6 +18,7 @@ from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.review.queue import ReviewItem
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = ["Decision", "ReviewLog", "Verdict", "require_reading"]
@@ -79,8 +80,8 @@ class ReviewLog:
         found = []
         for number, line in enumerate(self._lines(), start=1):
             try:
-                found.append(_decision(json.loads(line)))
-            except (KeyError, RecursionError, TypeError, ValueError) as error:
+                found.append(_decision(parse_json(line)))
+            except (KeyError, TypeError, ValueError) as error:
                 raise IntegrityError(
                     f"review log '{self._path}', line {number}: no decision ({error}); restore the file from a copy"
                 ) from error

@@ -6,7 +6,6 @@ Source: METHODS 0 (one original and K fresh forms a parent, K general).
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.scores.lines import table_fields, table_lines
 from leakscale.audit.scores.models import ScoreKind, ScoreSource, form_columns, require_state
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
+from leakscale.reading import parse_json
 from leakscale.whole_files import replacing
 
 __all__ = ["ScoreTable"]
@@ -201,9 +201,9 @@ class ScoreTable:
             source: Where it is from, for messages.
         """
         try:
-            header, *rows = [json.loads(line) for line in content.decode("utf-8").removesuffix("\n").split("\n")]
+            header, *rows = [parse_json(line) for line in content.decode("utf-8").removesuffix("\n").split("\n")]
             table = cls(**table_fields(header, rows))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InvalidRequestError(
                 f"'{source}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
             ) from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import random
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -12,6 +11,7 @@ from typing import Final
 
 from leakscale.audit.forms.models import Criterion, Form, FormBank, Parent
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import parse_toml
 
 __all__ = ["write_problems"]
 
@@ -110,5 +110,5 @@ def _filled(situation: _Situation, parent_id: str, rng: random.Random) -> Parent
 @functools.cache
 def _situations() -> tuple[_Situation, ...]:
     content = resources.files("leakscale.audit.word_problems").joinpath("templates.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(content)["situation"]
+    tables = parse_toml(content)["situation"]
     return tuple(_Situation(**(table | {"fresh": tuple(table["fresh"])})) for table in tables)

@@ -14,6 +14,7 @@ from leakscale.errors import IntegrityError
 from leakscale.evidence.checks.outcome import Checked, counted, require_same
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.models import ModelState
+from leakscale.reading import parse_json
 from leakscale.training_files import losses_to_lines
 
 __all__ = ["check_activity"]
@@ -61,7 +62,7 @@ def _require_losses(tree: EvidenceTree) -> None:
         return  # an adapter of an earlier version keeps no log
     name = tree.layout.relative(path)
     with tree.naming(path):
-        losses = [json.loads(line)["loss"] for line in path.read_bytes().splitlines()]
+        losses = [parse_json(line)["loss"] for line in path.read_bytes().splitlines()]
         if losses_to_lines(losses) != path.read_bytes() or not all(map(math.isfinite, losses)):
             raise ValueError("its bytes are not the ones that were written")
     require_same(name, "number of steps", len(losses), diagnostics["step_count"])
@@ -93,7 +94,7 @@ def _moved_count(tree: EvidenceTree) -> tuple[int, int]:
             next(opened)
             for line in opened:
                 if b'"guided":' in line:
-                    fields = json.loads(line)
+                    fields = parse_json(line)
                     laws[state][f"{domain}/{ring}", fields["case"]] = fields["guided"]
     base, adapted = laws[ModelState.BASE], laws[ModelState.ADAPTED]
     shared = base.keys() & adapted.keys()

@@ -15,6 +15,7 @@ from leakscale.evidence.comparing import count_numbers, text_difference, value_d
 from leakscale.evidence.expected import expected_provenance, expected_summary
 from leakscale.evidence.tables import Basis, analyze_tree, basis_of, knows_truths, results_difference, table_columns
 from leakscale.evidence.tree import EvidenceTree
+from leakscale.reading import parse_json
 from leakscale.tables import table_contents
 
 __all__ = ["basis_bytes", "check_analysis"]
@@ -29,7 +30,7 @@ def check_analysis(tree: EvidenceTree) -> Checked:
     summary = _compare_fields(layout.relative(layout.summary), tree.summary, expected_summary(tree))
     provenance = _compare_fields(layout.relative(layout.provenance), tree.provenance, expected_provenance(tree))
     with tree.naming(layout.basis):
-        basis = Basis(json.loads(layout.basis.read_bytes())["basis"])
+        basis = Basis(parse_json(layout.basis.read_bytes())["basis"])
     require_same(layout.relative(layout.basis), "content", layout.basis.read_bytes(), basis_bytes(basis))
     results = layout.results()
     if results is not None and basis is not Basis.RESULTS:

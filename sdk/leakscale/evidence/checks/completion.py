@@ -5,12 +5,11 @@ Source: LeakScale E.6 (Table 18), F.1.
 
 from __future__ import annotations
 
-import json
-
 from leakscale.digests import canonical_json
 from leakscale.evidence.checks.outcome import Checked, counted, require_same
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.models import Domain, ModelState, Ring
+from leakscale.reading import parse_json
 from leakscale.results import CellTotal
 
 __all__ = ["check_completion"]
@@ -27,7 +26,7 @@ def check_completion(tree: EvidenceTree) -> Checked:
         cases = draws * sum(family.domain is domain for family in tree.edition.families[ring])
         name = tree.layout.relative(files.binding)
         with tree.naming(files.binding):
-            binding = json.loads(files.binding.read_bytes())
+            binding = parse_json(files.binding.read_bytes())
         require_same(name, "case_count", binding["case_count"], cases)
         require_same(name, "first_case", binding["first_case"], 0)
         _require_receipt(tree, bank_id, cases)
@@ -49,7 +48,7 @@ def _require_receipt(tree: EvidenceTree, bank_id: str, cases: int) -> None:
     path = tree.layout.receipt(bank_id)
     name = tree.layout.relative(path)
     with tree.naming(path):
-        receipt = json.loads(path.read_bytes())
+        receipt = parse_json(path.read_bytes())
     require_same(name, "case_count", receipt["case_count"], cases)
     require_same(name, "bank", receipt["bank"], f"experiments/{tree.study.experiment.id}/banks/{bank_id}")
     entry = next((each for each in tree.ledger if each["position"] == receipt["ledger_index"]), {})

@@ -12,6 +12,7 @@ import json
 from leakscale.errors import IntegrityError
 from leakscale.evidence.checks.outcome import Checked, counted, require_same
 from leakscale.evidence.tree import EvidenceTree
+from leakscale.reading import parse_json
 from leakscale.statements import envelope_bytes
 from leakscale.study.registration import plan_bytes, registered_plan
 from leakscale.verify.directory import read_head
@@ -56,7 +57,7 @@ def _require_plan(tree: EvidenceTree) -> None:
     require_same(name, "SHA-256, by the ledger,", hashlib.sha256(content).hexdigest(), entry["plan"])
     study = tree.study
     with tree.naming(path):
-        plan = json.loads(content)
+        plan = parse_json(content)
     for field, expected in (
         ("edition_id", study.edition.id),
         ("draw_count", study.experiment.draw_count),

@@ -222,8 +222,10 @@ class _Gathered:
 def _text_of_line(line: bytes) -> str:
     """Return the strings of a line of JSON; a line that is none as it stands."""
     try:
-        # Pairs, not a mapping: a name may be there twice.
-        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=list)
+        # Pairs, not a mapping: a name may be there twice. Numbers are read as they are written.
+        value = json.loads(  # noqa: TID251 - with hooks of its own
+            line, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=list
+        )
         return "\n".join(_strings(value))
     except (ValueError, RecursionError):
         return line.decode("utf-8", "replace")

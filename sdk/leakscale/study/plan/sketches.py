@@ -8,15 +8,14 @@ prompts come out within 1 % of the characters of real families, each within a te
 from __future__ import annotations
 
 import datetime
-import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Candidate, Domain, Family, Ring, ShapeFile
 from leakscale.prompts import compact_answer
+from leakscale.reading import parse_json, parse_toml
 
 __all__ = ["sketch_family"]
 
@@ -37,7 +36,7 @@ def sketch_family(shape: ShapeFile, *, ring: Ring = Ring.R0) -> Family:
         InvalidRequestError: If the file is no shape; the server, which judges it, says more.
     """
     try:
-        fields = tomllib.loads(shape.toml)
+        fields = parse_toml(shape.toml)
         words = {slot: choices[_ring_word(ring)] for slot, choices in fields.get("vocabulary", {}).items()}
         rings = fields["rings"]
         domain = Domain(fields["domain"])
@@ -96,7 +95,7 @@ def _type(field: Mapping[str, Any], words: Mapping[str, str]) -> str:
     if generator == "choice":
         return type(field["values"][0]).__name__
     if generator == "json":
-        return " | ".join(sorted({type(json.loads(text)).__name__ for text in field["values"]}))
+        return " | ".join(sorted({type(parse_json(text)).__name__ for text in field["values"]}))
     return _TYPES.get(generator, "str")
 
 
@@ -111,7 +110,7 @@ def _values(rules: Mapping[str, Any]) -> list[str | int | float | bool | None]:
     if "pool" in rules:
         pool = rules["pool"]
         spread = [pool[place * (len(pool) - 1) // 3] for place in range(4)]
-        return [json.loads(text) for text in spread] if rules["type"] == "json" else spread
+        return [parse_json(text) for text in spread] if rules["type"] == "json" else spread
     low, high = rules["range"]["low"], rules["range"]["high"]
     if isinstance(low, datetime.date):
         return [(low + (high - low) * place // 3).isoformat() for place in range(4)]

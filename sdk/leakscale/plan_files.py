@@ -1,17 +1,18 @@
-"""Plans that people write as TOML: of an audit, a control, a validation study. One way to read them all."""
+"""Plans that people write as TOML: of a study, a background, an audit, a control. One way to read them all."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.field_rules import validated
+from leakscale.reading import parse_toml
 
-__all__ = ["plan_of_fields", "read_plan"]
+__all__ = ["plan_fields", "plan_of_fields", "read_plan"]
 
 _Plan = TypeVar("_Plan", bound=BaseModel)
 
@@ -28,15 +29,24 @@ def read_plan(path: Path, model: type[_Plan], *, absent: str) -> _Plan:
         NotFoundError: If there is no such file.
         InvalidRequestError: If it is malformed; the message names file, line or field, rule and value.
     """
+    return plan_of_fields(plan_fields(path, absent=absent), model, source=str(path))
+
+
+def plan_fields(path: Path, *, absent: str) -> dict[str, Any]:
+    """Read the fields of a plan, whatever they are.
+
+    Raises:
+        NotFoundError: If there is no such file; it says `absent`.
+        InvalidRequestError: If it is no TOML in UTF-8; the message names file and line.
+    """
     try:
-        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(absent) from error
     except UnicodeDecodeError as error:
         raise InvalidRequestError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise InvalidRequestError(f"{path}: not valid TOML: {error}") from error
-    return plan_of_fields(fields, model, source=str(path))
 
 
 def plan_of_fields(fields: Mapping[str, Any], model: type[_Plan], *, source: str) -> _Plan:
@@ -46,11 +56,6 @@ def plan_of_fields(fields: Mapping[str, Any], model: type[_Plan], *, source: str
         InvalidRequestError: If they describe none; the message names source, field, rule and value.
     """
     try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "file"
-        rule = first["msg"].removeprefix("Value error, ")
-        is_scalar = isinstance(first["input"], str | int | float | bool)
-        value = f" (got {first['input']!r})" if is_scalar else ""
-        raise InvalidRequestError(f"{source}: field '{field}': {rule[:1].lower()}{rule[1:]}{value}") from error
+        return validated(fields, model)
+    except ValueError as error:
+        raise InvalidRequestError(f"{source}: {error}") from error
