@@ -23,6 +23,7 @@ from leakscale.stats import (
     StatisticsError,
     approximate_power,
     assumption_gate,
+    borrowed_counterfactual,
     breakdown_radius,
     budget_curve,
     claim_rule,
@@ -145,6 +146,7 @@ RULES: dict[str, Door] = {
         an_effect(), an_effect(seed=1), method="percentile", seed=1, n_resamples=50, levels=[value]
     ),
     "gate_tolerance": lambda value: assumption_gate(C0, C2, tolerance=value, method="exact"),
+    "borrowed_tolerance": lambda value: borrowed_counterfactual(C2, C0, None, tolerance=value),
     "replication_tolerance": lambda value: seed_replication(
         {"s0": {"public": 0.4}, "s1": {"public": 0.3}}, registered_seed="s0", tolerance=value
     ),

@@ -77,6 +77,7 @@ from leakscale.stats.relabelling.placebo import PlaceboIdentity, placebo_identit
 from leakscale.stats.relabelling.randomization import randomization_test
 from leakscale.stats.significance import Alternative, TestResult, TestState
 from leakscale.stats.transfer.assumption_gate import AssumptionGate, GateVerdict, assumption_gate
+from leakscale.stats.transfer.borrowed import BorrowedCounterfactual, borrowed_counterfactual
 from leakscale.stats.transfer.controls import (
     ManipulationCheck,
     NegativeControl,
@@ -105,6 +106,7 @@ __all__ = [
     "Alternative",
     "AssumptionGate",
     "AuditSize",
+    "BorrowedCounterfactual",
     "BreakdownRadius",
     "BudgetCurve",
     "BudgetPoint",
@@ -180,6 +182,7 @@ __all__ = [
     "adjust_pvalues",
     "approximate_power",
     "assumption_gate",
+    "borrowed_counterfactual",
     "breakdown_radius",
     "budget_curve",
     "claim_rule",

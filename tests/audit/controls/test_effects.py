@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.audit.controls.builders import a_control
 
 from leakscale.audit.answering import FormAnswer
+from leakscale.audit.controls.borrowing import BorrowedRow, borrowed_table
 from leakscale.audit.controls.choices import first_option_pull
 from leakscale.audit.controls.effects import ControlScores, RunEffects, run_effects
 from leakscale.audit.controls.plan import ControlPlan
@@ -24,12 +27,15 @@ IDS = tuple(f"p{number}" for number in range(20))
 EXPOSED = IDS[:10]
 
 
-def a_table(columns: Sequence[Sequence[float]], *, state: str = "base") -> ScoreTable:
+def a_table(columns: Sequence[Sequence[float]], *, state: str = "base", without_deep: Sequence[int] = ()) -> ScoreTable:
     """Return scores of 20 parents: for exposed and untouched ones, how many of 10 are right by form.
 
-    Columns are public, fresh-1, fresh-2, deep-1; each is (right of the exposed, right of the untouched).
+    Columns are public, fresh-1, fresh-2, deep-1; each is (right of the exposed, right of the untouched). Parents of the
+    rows `without_deep` lack the last one.
     """
     scores = [[float(number % 10 < right[number >= 10]) for right in columns] for number in range(len(IDS))]
+    for row in without_deep:
+        scores[row][3] = np.nan
     return ScoreTable(
         model="tiny",
         kind=ScoreKind.CORRECT,
@@ -146,6 +152,71 @@ def test_states_that_were_scored_otherwise_are_not_compared() -> None:
     )
     with pytest.raises(PreconditionError, match="by another metric than the base state"):
         run_effects(ControlScores(a_table(BEFORE), {run: other}, None, {}), run, EXPOSED, control)
+
+
+def borrowed(
+    *, deep_of_untouched: int, after: Sequence[Sequence[float]] = AFTER, **tables: Mapping[str, Any]
+) -> tuple[RunEffects, BorrowedRow]:
+    """Return the effects of a leak, and its row, where so many of ten untouched parents have a deep form."""
+    control = a_control(training={"null_run": False}, **tables)
+    (run,) = runs_of(control)
+    rest = range(10 + deep_of_untouched, 20)
+    scores = ControlScores(
+        a_table(BEFORE, without_deep=rest), {run: a_table(after, state=run.state, without_deep=rest)}, None, {}
+    )
+    effects = run_effects(scores, run, EXPOSED, control)
+    (row,) = borrowed_table(control, [effects]).rows
+    return effects, row
+
+
+def test_a_deep_effect_without_deep_forms_of_untouched_parents_is_borrowed_and_descriptive() -> None:
+    """It stopped the whole control before; nothing can check it, and nothing is said of it as an effect."""
+    effects, row = borrowed(deep_of_untouched=0)
+
+    assert "deep" not in effects.effects
+    assert (row.deep, row.gate, row.gate_parents, row.off_by) == (None, None, 0, None)
+    assert row.borrowed.estimate == pytest.approx(0.1 + 0.1)  # deep +10 of the exposed, fresh -10 of the untouched
+    assert row.reading == "descriptive: no untouched parent has both, so nothing checks the assumption"
+
+
+def test_a_gate_of_few_parents_says_that_it_cannot_see() -> None:
+    """The paper's, of twenty, fired; this one would as well, whether or not the assumption holds."""
+    _, row = borrowed(deep_of_untouched=6)
+
+    assert row.deep is not None
+    assert row.gate_parents == 6
+    assert row.resolution is not None
+    assert row.resolution > row.tolerance == 0.05
+    assert row.false_alarm is not None
+    assert row.false_alarm > 0.3
+    assert re.fullmatch(r"descriptive: the gate cannot see its tolerance; about \d+ parents could", row.reading)
+
+
+def test_a_gate_that_can_see_is_read_as_it_was_registered() -> None:
+    """The same numbers without a registration are descriptive: a tolerance can be chosen after it was met."""
+    wide = {"tolerance": 0.7, "standard_deviation": 0.5}
+    effects, held = borrowed(deep_of_untouched=6, borrowed=wide)
+    _, violated = borrowed(deep_of_untouched=6, borrowed=wide, after=((8, 2), (6, 10), (5, 10), (3, 0)))
+    _, unneeded = borrowed(deep_of_untouched=10, borrowed=wide)
+
+    (unregistered,) = borrowed_table(a_control(), [effects]).rows
+
+    assert held.reading == "as registered: the gate held"
+    assert unregistered.reading == "descriptive: its gate was not registered"
+    assert violated.reading == "descriptive: the assumption is violated"
+    assert unneeded.reading == "not needed: every untouched parent has deep forms"
+
+
+def test_a_bank_without_deep_forms_has_nothing_to_borrow_for() -> None:
+    """The table says so."""
+    control = a_control(training={"null_run": False})
+    (run,) = runs_of(control)
+    base, after = (
+        a_table(right, state=state, without_deep=range(20)) for right, state in ((BEFORE, "base"), (AFTER, run.state))
+    )
+    effects = run_effects(ControlScores(base, {run: after}, None, {}), run, EXPOSED, control)
+
+    assert borrowed_table(control, [effects]).withheld == "no exposed parent has a deep form"
 
 
 def test_runs_are_named_by_seed_and_the_null_run_comes_last() -> None:

@@ -20,6 +20,7 @@ def test_defaults_are_written_out(tmp_path: Path) -> None:
     assert fields["judgement"] == {"floor": 0.05, "null_max": 0.05, "spread_max": 0.1, "alpha": 0.05}
     assert fields["training"]["seeds"] == [0]
     assert "audit" not in fields
+    assert "borrowed" not in fields  # a control that was registered before there was such a table stays the same one
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,7 @@ def test_defaults_are_written_out(tmp_path: Path) -> None:
         ("batch_size = 6", "repeat_count = 6", "repeat_count is set by training.pass_count"),
         ('kind = "exact"', 'kind = "exact"\nprompt = "Answer:"', "write {question} once"),
         ("record_count = 9", "record_count = 9\nsize = 3", "field 'mixture.size': extra inputs"),
+        ("[training]", "[borrowed]\ntolerance = 0.05\n[training]", "field 'borrowed.standard_deviation'"),
         ("format = 1", "format = ", "not valid TOML"),
     ],
 )

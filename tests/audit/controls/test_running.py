@@ -17,6 +17,7 @@ from leakscale.cli.app import app
 from leakscale.cli.console import Console
 from leakscale.cli.shell import Shell
 from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.stats import UnderpoweredGateError
 
 CONTROL = """
 format = 1
@@ -186,6 +187,25 @@ def test_an_answer_that_the_token_cap_cuts_off_is_refused(tmp_path: Path) -> Non
         run_control(directory, wordy, folder=tmp_path)
 
     assert AuditLedger(directory).latest(EntryKind.CONTROL) is None
+
+
+def test_a_gate_that_cannot_see_its_tolerance_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
+    """The paper's was found out afterwards, with the arm that it discarded."""
+    directory = a_word_problem_audit(tmp_path)
+    control = a_control(borrowed={"standard_deviation": 0.57})
+    with pytest.raises(UnderpoweredGateError, match=r"control 'leak': a gate of 6 parents .* take about 500 parents"):
+        run_control(directory, control, folder=tmp_path)
+
+    assert AuditLedger(directory).latest(EntryKind.CONTROL) is None
+    assert not directory.asked()
+
+
+def test_a_gate_without_a_parent_to_measure_it_on_is_refused(tmp_path: Path) -> None:
+    """Choices of this bank have no deep forms."""
+    directory = a_choice_audit(tmp_path)
+    control = a_control(mixture={"record_count": 6}, borrowed={"standard_deviation": 0.57})
+    with pytest.raises(InvalidRequestError, match=r"of 4 none has both; write deep forms for them"):
+        run_control(directory, control, folder=tmp_path)
 
 
 def test_settings_that_do_not_exist_are_refused(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Exposed parents are C2, untouched ones C0. A parent moves as a block with all its forms, before and after.
 
-Source: CleanScore 7.11 to 7.16; METHODS 9.1 to 9.3, 9.6, 9.9, 9.10 and 9.13.
+Source: CleanScore 7.11 to 7.16; METHODS 9.1 to 9.3, 9.6 to 9.10 and 9.13.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from leakscale.audit.controls.registering import ControlRun
 from leakscale.audit.scores import ScoreTable
 from leakscale.errors import PreconditionError
 from leakscale.stats import (
+    BorrowedCounterfactual,
     DidResult,
     Interval,
     ManipulationCheck,
     Outcomes,
     TransferShare,
     VisibleGap,
+    borrowed_counterfactual,
     difference_in_differences,
     gap_movement,
     manipulation_check,
@@ -64,7 +66,7 @@ class RunEffects:
 
     run: ControlRun
     effects: Mapping[str, DidResult]
-    """Exposure effect of each group of forms."""
+    """Exposure effect of each group of forms; of deep ones only where parents of both kinds have some."""
     manipulation: ManipulationCheck
     """Of the leaked form."""
     gap: VisibleGap
@@ -73,6 +75,8 @@ class RunEffects:
     """Of the leaked form's effect, in forms that were never shown."""
     off_target: Interval | None
     """How far the gap of the control bank moved, which no run touched; None without one."""
+    borrowed: BorrowedCounterfactual | None
+    """The effect on deep forms with the untouched parents' change on fresh ones; None if no exposed parent has any."""
 
 
 def form_groups(table: ScoreTable, control: ControlPlan) -> tuple[FormGroup, ...]:
@@ -105,12 +109,13 @@ def run_effects(scores: ControlScores, run: ControlRun, exposed: Sequence[str], 
     base, after = scores.base, scores.after[run]
     _require_alike(base, after, control)
     rule, alpha = control.judgement, control.judgement.alpha
-    chosen = np.isin(base.parent_ids, list(exposed))
+    chosen, groups = np.isin(base.parent_ids, list(exposed)), form_groups(base, control)
     effects = {
         group.name: difference_in_differences(
             _outcomes(base, after, group, ~chosen), _outcomes(base, after, group, chosen), method=_METHOD, alpha=alpha
         )
-        for group in form_groups(base, control)
+        for group in groups
+        if _has(base, group, chosen) and _has(base, group, ~chosen)
     }
     leaked = effects[leaked_group(control)]
     return RunEffects(
@@ -120,7 +125,33 @@ def run_effects(scores: ControlScores, run: ControlRun, exposed: Sequence[str], 
         visible_gap(effects["public"], effects["fresh"], method=_METHOD, alpha=alpha),
         transfer_share(leaked, effects["fresh"], floor=rule.floor, alpha=alpha),
         _off_target(scores, run, control),
+        _borrowed(base, after, {group.name: group for group in groups}, chosen, control),
     )
+
+
+def _borrowed(
+    base: ScoreTable,
+    after: ScoreTable,
+    groups: Mapping[str, FormGroup],
+    chosen: NDArray[np.bool_],
+    control: ControlPlan,
+) -> BorrowedCounterfactual | None:
+    deep = groups.get("deep")
+    if deep is None or not _has(base, deep, chosen):
+        return None
+    rule = {"tolerance": control.borrowed.tolerance} if control.borrowed else {}
+    return borrowed_counterfactual(
+        _outcomes(base, after, deep, chosen),
+        _outcomes(base, after, groups["fresh"], ~chosen),
+        _outcomes(base, after, deep, ~chosen) if _has(base, deep, ~chosen) else None,
+        alpha=control.judgement.alpha,
+        **rule,
+    )
+
+
+def _has(table: ScoreTable, group: FormGroup, rows: NDArray[np.bool_]) -> bool:
+    """Tell whether any of some parents has a form of a group; all but deep ones have to be there."""
+    return group.name != "deep" or not bool(np.isnan(table.scores[rows][:, list(group.columns)]).all())
 
 
 def _off_target(scores: ControlScores, run: ControlRun, control: ControlPlan) -> Interval | None:

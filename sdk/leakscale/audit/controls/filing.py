@@ -89,6 +89,7 @@ class ControlAnalysis:
                     "visible_gap": each.gap.to_dict(),
                     "transfer_share": each.share.to_dict(),
                     "off_target": each.off_target and each.off_target.to_dict(),
+                    "borrowed": each.borrowed and each.borrowed.to_dict(),
                 }
                 for each in self.runs
             },

@@ -9,6 +9,7 @@ from leakscale.tables import TableHead
 __all__ = [
     "ACCURACIES",
     "AUDIT",
+    "BORROWED",
     "CHECKS",
     "CONSEQUENCE",
     "EFFECTS",
@@ -25,6 +26,7 @@ ACCURACIES: Final = TableHead("14", "accuracies", "Accuracy before and after, of
 EFFECTS: Final = TableHead("15", "effects", "What the leak did to each kind of form: difference in differences")
 CHECKS: Final = TableHead("", "manipulation", "Whether the leak was planted at all: effect on the leaked form")
 TRANSFER: Final = TableHead("16", "transfer", "What an audit sees of the leak, and what reached wording never shown")
+BORROWED: Final = TableHead("", "borrowed", "Deep forms, with a counterfactual borrowed from fresh ones")
 AUDIT: Final = TableHead("", "audit", "The registered audit, before and after")
 CONSEQUENCE: Final = TableHead("", "detectors", "Detectors, by how well they track what the leak did to the score")
 FIRST_OPTION: Final = TableHead("17", "first-option", "How often the option listed first was chosen")

@@ -32,6 +32,7 @@ from leakscale.plan_files import read_plan
 from leakscale.study.fields import Identifier
 
 __all__ = [
+    "BorrowedTable",
     "ControlPlan",
     "ExposureKind",
     "ExposureTable",
@@ -133,6 +134,19 @@ class JudgementTable(_Table):
     """Probability left outside each interval."""
 
 
+class BorrowedTable(_Table):
+    """The gate under which the untouched parents' change on fresh forms may stand for that on deep forms they lack.
+
+    Without it such an estimate is descriptive.
+    """
+
+    standard_deviation: Annotated[float, Field(ge=0, le=2)]
+    """Of an untouched parent's change on deep forms less that on fresh ones, from a pilot; 2 is the most there can
+    be."""
+    tolerance: Annotated[float, Field(gt=0, le=2)] = 0.05
+    """Greatest mean difference of the two changes under which the borrowing is allowed."""
+
+
 class ControlPlan(_Table):
     """A positive control."""
 
@@ -146,10 +160,13 @@ class ControlPlan(_Table):
     mixture: MixtureTable
     training: TrainingTable = TrainingTable()
     judgement: JudgementTable = JudgementTable()
+    borrowed: BorrowedTable | None = None
+    """Left out, nothing is registered of a borrowed counterfactual."""
 
     def to_json(self) -> dict[str, Any]:
         """Return what decides the numbers, defaults included; not where the audit lies."""
-        return self.model_dump(mode="json", exclude={"audit"})
+        left_out = {"audit"} if self.borrowed else {"audit", "borrowed"}
+        return self.model_dump(mode="json", exclude=left_out)
 
 
 def load_control(path: Path) -> ControlPlan:

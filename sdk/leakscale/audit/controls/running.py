@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from leakscale.audit.answering.running import answer_audit
+from leakscale.audit.controls.borrowing import require_gate
 from leakscale.audit.controls.filing import ControlAnalysis, analyze_control
 from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.planting import plant
@@ -59,6 +60,7 @@ def run_control(
             answers are drawn at random.
         InvalidRequestError: If the audit's scorer cannot read what would be planted, or a mixture holds what it must
             not; nothing was trained then.
+        UnderpoweredGateError: If the gate of a borrowed counterfactual cannot see its tolerance.
         ConflictError: If a control of that name was registered otherwise.
         ModelError: If the model cannot be used.
     """
@@ -71,6 +73,7 @@ def run_control(
         planted = plant(bank, registration.plan, control, folder=folder, work=directory.control_work(control.name))
         require_within_cap(model, planted.generated, registration.plan, subject=f"control '{control.name}'")
         settings = training_settings(model, control.training, subject=f"control '{control.name}'")
+        require_gate(bank, planted.exposed, control)
         register_control(directory, registration, control, planted)
     if planted.shows_other_prompt:
         note("note: records show another prompt than the scorer asks; what was learned may not come up there")

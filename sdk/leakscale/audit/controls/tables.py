@@ -10,10 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leakscale.audit.controls import heads
+from leakscale.audit.controls.borrowing import borrowed_table
 from leakscale.audit.controls.effects import RunEffects, leaked_group
 from leakscale.audit.controls.plan import ControlPlan
 from leakscale.audit.controls.registering import ControlRun
-from leakscale.stats import Interval, NegativeControl, SeedReplication, negative_control_run, seed_replication
+from leakscale.stats import (
+    Interval,
+    NegativeControl,
+    SeedReplication,
+    negative_control_run,
+    seed_replication,
+)
 from leakscale.tables import NUMBER, PERCENT, Table
 
 __all__ = ["control_tables", "null_verdict", "seed_verdict"]
@@ -117,6 +124,7 @@ def control_tables(control: ControlPlan, runs: Sequence[RunEffects]) -> tuple[Ta
             "The visible gap is the effect on the public form less that on fresh ones: all that a comparison of the "
             "two can see. What reached fresh wording as well is invisible to it.",
         ),
+        borrowed_table(control, leaks),
         _null(control, runs),
         _seeds(control, leaks),
     )
