@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.audit.controls.builders import a_control, a_spoken_control, a_word_problem_audit
+from tests.audit.controls.builders import a_begun_control, a_control, a_spoken_control, a_word_problem_audit
 from typer.testing import CliRunner
 
 from leakscale.audit.controls.effects import ControlScores, run_effects
@@ -24,7 +24,7 @@ from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.cli.app import app
 from leakscale.cli.console import Console
 from leakscale.cli.shell import Shell
-from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.errors import ConflictError, IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.stats import Withheld
 
 Right = Sequence[tuple[int, int]]
@@ -197,10 +197,20 @@ def test_a_control_counts_once(audits: tuple[AuditDirectory, AuditDirectory], tm
 def test_a_control_that_was_not_finished_stops_the_pool(tmp_path: Path) -> None:
     """The unfinished one may be the one that found nothing."""
     directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
+    other = a_control().model_copy(update={"name": "other"})
+    a_begun_control(directory, other, states=["base", "other-seed-0"])
+
+    with pytest.raises(PreconditionError, match="control 'other' was registered and has no numbers; finish it"):
+        pool_controls([directory])
+
+
+def test_a_control_whose_numbers_were_deleted_stops_the_pool(tmp_path: Path) -> None:
+    """Otherwise the bad one would look like an unfinished one, which a pool may leave out."""
+    directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
     shutil.rmtree(directory.control_numbers("leak"))
 
-    with pytest.raises(PreconditionError, match="control 'leak' was registered and has no numbers; finish it"):
-        pool_controls([directory])
+    with pytest.raises(IntegrityError, match=r"analysis\.json' is missing, and entry \d+ of the ledger names it"):
+        pool_controls([directory], names=["leak"])
 
 
 def test_the_verb_prints_the_pool_and_writes_it(audits: tuple[AuditDirectory, AuditDirectory], tmp_path: Path) -> None:

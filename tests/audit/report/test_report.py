@@ -8,16 +8,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.audit.analysis.test_filing import BY_HAND, log_of
 from tests.audit.answering.builders import SpokenEngine, locked_audit
-from tests.audit.controls.builders import a_choice_audit, a_control, a_spoken_control, a_word_problem_audit
-from tests.audit.registration.builders import PLAN
+from tests.audit.controls.builders import (
+    a_begun_control,
+    a_choice_audit,
+    a_control,
+    a_spoken_control,
+    a_word_problem_audit,
+)
+from tests.audit.registration.builders import NOW, PLAN, an_audit
 from tests.report.browser import Browser, browser_program, faults_of
 from typer.testing import CliRunner
 
 from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormKind, read_bank
+from leakscale.audit.importers import ImportOptions
+from leakscale.audit.importers.filing import import_into_audit
 from leakscale.audit.registration.amending import amend_audit
+from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.report import audit_figures, read_audit_findings, render_audit_report, write_audit_report
 from leakscale.audit.report.writing import finding
 from leakscale.cli.app import app
@@ -201,7 +211,7 @@ def test_an_audit_without_control_bank_and_control_says_what_it_cannot_say(tmp_p
     page = render_audit_report(findings)
 
     assert finding(findings) == "One gap measured; without a control bank no advantage can be claimed"
-    assert "No positive control was run: whether this audit would have seen a leak is not shown." in page
+    assert "No positive control was run to its end: whether this audit would have seen a leak is not shown." in page
 
 
 def test_an_amendment_stands_beside_what_was_registered(tmp_path: Path) -> None:
@@ -222,6 +232,58 @@ def test_an_amendment_stands_beside_what_was_registered(tmp_path: Path) -> None:
     assert re.search(r"made by `leakscale audit analyze \S+ --variant amendment-1`", twin)
     assert re.search(r"\| leakscale audit answer \S+ --variant amendment-1 \|", twin)
     assert twin.index("analysis/registered/3-advantage.csv") < twin.index("analysis/amendment-1/3-advantage.csv")
+
+
+def test_a_control_that_was_not_finished_is_told(tmp_path: Path) -> None:
+    """Whoever registers three and finishes the best one reports all three."""
+    directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
+    a_begun_control(directory, a_control().model_copy(update={"name": "worse"}), states=["base", "worse-seed-0"])
+    write_audit_report(read_audit_findings(directory))
+    page, twin = twins(directory)
+
+    assert "<b>Control worse</b>, registered" in page
+    for text in (page, twin):
+        assert "not finished: of its 3 states, worse-null have no scores" in text
+
+
+def test_a_control_that_was_asked_to_its_end_is_reported_with_its_numbers(tmp_path: Path) -> None:
+    """Not to compute them would leave out what was seen."""
+    directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
+    a_begun_control(
+        directory, a_control().model_copy(update={"name": "other"}), states=["base", "other-seed-0", "other-null"]
+    )
+    findings = read_audit_findings(directory)
+
+    assert [each.control.name for each in findings.controls] == ["leak", "other"]
+    assert not findings.open_controls
+
+
+def test_what_became_of_an_amendment_is_told_by_the_ledger(tmp_path: Path) -> None:
+    """One that was answered and never analyzed has been seen."""
+    directory = locked_audit(tmp_path, plan=ONE)
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 1."))
+    for count in (1024, 2048):
+        amend_audit(directory, changes={"decoding.token_count_max": count}, reason=f"up to {count}")
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 2."), variant="amendment-1")
+    write_audit_report(read_audit_findings(directory))
+
+    for text in twins(directory):
+        assert "3 files of its scores are entered, and it was not analyzed" in text
+        assert "never answered" in text
+
+
+def test_what_an_import_overlooked_stands_in_the_report(tmp_path: Path) -> None:
+    """The reader of a gap has to know that prompts were not compared."""
+    directory = an_audit(tmp_path, plan=ONE.replace('revision = "1"', 'revision = "1"\nengine = "log"'))
+    lock_audit(directory, now=NOW)
+    trusting = ImportOptions(are_prompts_trusted=True)
+    import_into_audit(directory, "tiny", log_of(directory, BankRole.AUDIT), BY_HAND, options=trusting)
+    write_audit_report(read_audit_findings(directory))
+
+    for text in twins(directory):
+        assert "scores/registered/audit/tiny.base.correct.jsonl" in text
+        assert "the prompts of a parent" in text
+        assert "were not compared" in text
 
 
 def test_the_verb_writes_page_twin_and_figures(reported: AuditDirectory, tmp_path: Path) -> None:

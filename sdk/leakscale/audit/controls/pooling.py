@@ -23,6 +23,7 @@ from leakscale.audit.controls.pooled_tables import pooled_tables
 from leakscale.audit.controls.registering import control_names
 from leakscale.audit.controls.studied import StudiedControl, studied
 from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.digests import json_digest
 from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
@@ -87,8 +88,10 @@ def pool_controls(directories: Sequence[AuditDirectory], *, names: Sequence[str]
         InvalidRequestError: If an audit is given twice, be it as a copy.
         NotFoundError: If no audit has a control of such a name.
         PreconditionError: If a control was registered and not finished.
-        IntegrityError: If anything was changed after it was entered.
+        IntegrityError: If anything that was entered is missing or was changed.
     """
+    for directory in directories:
+        Standing(directory).require_whole()
     found = [(directory, name) for directory in directories for name in control_names(directory)]
     if unknown := [name for name in names if name not in {each for _, each in found}]:
         raise NotFoundError(f"no audit given has a control '{unknown[0]}'; they have {_listed(n for _, n in found)}")

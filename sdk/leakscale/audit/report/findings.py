@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -20,7 +20,16 @@ from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.origin import Fetched, fetched_of
 from leakscale.audit.registration.released import Released, released_of
+from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank
+from leakscale.audit.report.entered import (
+    ImportedLog,
+    OpenControl,
+    amendment_words,
+    imported_logs,
+    open_controls,
+    was_run,
+)
 from leakscale.tables import Table, TableHead
 
 __all__ = ["AuditFindings", "read_audit_findings"]
@@ -58,8 +67,14 @@ class AuditFindings:
     amended: tuple[tuple[Amendment, AuditAnalysis], ...]
     """Amendments that were answered: shown beside, never instead."""
     amendments: tuple[Amendment, ...]
+    became: Mapping[str, str]
+    """What became of each amendment, by its variant."""
     controls: tuple[ControlAnalysis, ...]
     """Positive controls that were run, in the order of the ledger."""
+    open_controls: tuple[OpenControl, ...]
+    """Those that were registered and of which there are no numbers here."""
+    imports: tuple[ImportedLog, ...]
+    """Logs that scores were read from, with what was overlooked."""
     pooled: PooledControls | None
     """The same together; None unless two of them leaked the same kind of form."""
     files: Table[FileRow]
@@ -97,8 +112,8 @@ def read_audit_findings(
     """
     registration, origin = registration_of(directory), fetched_of(directory)
     analysis, _ = analyze_audit(directory, progress=progress)
-    amendments = amendments_of(directory)
-    controls = tuple(_controls(directory))
+    amendments, standing = amendments_of(directory), Standing(directory)
+    controls = tuple(_controls(directory, standing))
     answered = [each for each in amendments if (directory.analysis / each.variant).is_dir()]
     return AuditFindings(
         directory=directory,
@@ -106,7 +121,10 @@ def read_audit_findings(
         analysis=analysis,
         amended=tuple((each, analyze_audit(directory, variant=each.variant)[0]) for each in answered),
         amendments=amendments,
+        became={each.variant: amendment_words(standing, each) for each in amendments},
         controls=controls,
+        open_controls=tuple(open_controls(directory, standing)),
+        imports=imported_logs(standing),
         pooled=_pooled(directory, locked_bank(directory, registration), controls),
         files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
@@ -115,10 +133,10 @@ def read_audit_findings(
     )
 
 
-def _controls(directory: AuditDirectory) -> Iterator[ControlAnalysis]:
-    """Yield the controls that have numbers; one that was registered and not finished has none."""
+def _controls(directory: AuditDirectory, standing: Standing) -> Iterator[ControlAnalysis]:
+    """Yield the controls that were run to their end, whether or not somebody had looked at their numbers."""
     for name in control_names(directory):
-        if directory.control_numbers(name).is_dir():
+        if was_run(directory, standing, name):
             yield analyze_control(directory, name)[0]
 
 

@@ -128,6 +128,19 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
     files = table_files(findings)
     for table in findings.analysis.tables:
         yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")
+    yield from _markdown_controls(findings)
+    for amendment, analysis in findings.amended:
+        yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
+        for table in analysis.tables:
+            file = f"analysis/{amendment.variant}/{csv_name(table)}"
+            command = f"leakscale audit analyze {findings.name} --variant {amendment.variant}"
+            yield from _markdown_table(table, file, command)
+    yield from _markdown_entered(findings)
+    yield from _markdown_table(findings.files, "", f"leakscale audit report {findings.name}")
+    yield from ("", f"Ledger: `{findings.head}`")
+
+
+def _markdown_controls(findings: AuditFindings) -> Iterator[str]:
     if len(findings.controls) > 1:
         yield from ("", "## Positive controls beside each other")
         yield from _markdown_table(landed_table(findings.controls), "", "leakscale audit report")
@@ -137,18 +150,25 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         for table in control.tables:
             file = f"controls/{name}/numbers/{csv_name(table)}"
             yield from _markdown_table(table, file, f"leakscale audit positive-control {name}.toml")
+    for left in findings.open_controls:
+        yield from ("", f"Positive control {left.name}, registered {left.registered_at}: {left.words}.")
     if findings.pooled is not None:
         yield from ("", "## Positive controls together")
         for table in findings.pooled.tables:
             yield from _markdown_table(table, "", pool_command(findings))
-    for amendment, analysis in findings.amended:
-        yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
-        for table in analysis.tables:
-            file = f"analysis/{amendment.variant}/{csv_name(table)}"
-            command = f"leakscale audit analyze {findings.name} --variant {amendment.variant}"
-            yield from _markdown_table(table, file, command)
-    yield from _markdown_table(findings.files, "", f"leakscale audit report {findings.name}")
-    yield from ("", f"Ledger: `{findings.head}`")
+
+
+def _markdown_entered(findings: AuditFindings) -> Iterator[str]:
+    """Yield what the ledger has beside numbers: every amendment, and what each import overlooked."""
+    if findings.amendments:
+        yield from ("", "## Amendments", "")
+        for each in findings.amendments:
+            yield f"- Amendment {each.number}, {each.amended_at}: {each.reason} ({findings.became[each.variant]})"
+    if findings.imports:
+        yield from ("", "## Imported logs", "")
+        yield from (
+            f"- `{each.file}`, of {each.logged_model or 'no model named'}: {each.words}" for each in findings.imports
+        )
 
 
 def _markdown_table(table: Table[Any], file: str, command: str) -> Iterator[str]:
