@@ -51,7 +51,15 @@ def analyze(
     ```
     """
     shell = shell_of(context)
-    is_audit = len(paths) == 1 and paths[0].is_dir()
+    is_audit = paths[0].is_dir()
+    if is_audit and len(paths) > 1:
+        raise typer.BadParameter(f"'{paths[0]}' is a folder; pass one audit, or tables of scores alone")
+    if not is_audit and variant != "registered":
+        raise typer.BadParameter("tables of scores have no amendments; --variant is of a locked audit")
+    if is_audit:
+        from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
+
+        AuditDirectory.existing(paths[0])
     if is_audit and (population or control or bank or output):
         raise typer.BadParameter("a locked audit knows its population, control bank and place; pass DIR alone")
     names = None if tables else list(table or _SHOWN)

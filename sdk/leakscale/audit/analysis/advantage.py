@@ -131,7 +131,7 @@ def advantage(panel: Panel, settings: AuditSettings) -> Table[AdvantageRow]:
         "null is a joint one, no exposure and no form mismatch: not rejected, it strengthens a null; rejected, it "
         f"announces no advantage, since mismatch alone does that (table {heads.MISMATCH.number})."
     )
-    return heads.ADVANTAGE.filled(rows, note + _left_out(panel))
+    return heads.ADVANTAGE.filled(rows, f"{_level(settings)} {note}{_left_out(panel)}")
 
 
 def claims(panel: Panel, settings: AuditSettings) -> Table[ClaimRow]:
@@ -144,7 +144,7 @@ def claims(panel: Panel, settings: AuditSettings) -> Table[ClaimRow]:
         bank = mean_ci(controls, _NO_FRAME, method="wald_fpc", alpha=rule.alpha)
         yield ClaimRow(model.name, bank, claim.exposure, radius.radius, claim.verdict.value)
 
-    return _of_controls(heads.CLAIMS, panel, row, note=_claim_note(settings))
+    return _of_controls(heads.CLAIMS, panel, row, note=_claim_note(settings) + _constant_controls(panel, settings))
 
 
 def sensitivity(panel: Panel, settings: AuditSettings) -> Table[SensitivityRow]:
@@ -259,9 +259,30 @@ def _primary(chosen: Guardrail) -> str:
     return f"{chosen.primary.method} ({reasons})" if reasons else chosen.primary.method
 
 
+def _level(settings: AuditSettings) -> str:
+    rule = settings.inference
+    return (
+        f"Intervals at {100 * (1 - rule.alpha):g} %. {rule.bound.capitalize()} is primary for fewer than "
+        f"{rule.guardrail_parents} parents (few parents) or fewer than {rule.guardrail_nonzero} gaps other than zero "
+        "(few nonzero), else Wald."
+    )
+
+
 def _left_out(panel: Panel) -> str:
     lacking = [f"{model.name} {model.gaps.dropped_parent_count}" for model in panel if model.gaps.dropped_parent_count]
     return f" Parents without a gap, for want of scores: {', '.join(lacking)}." if lacking else ""
+
+
+def _constant_controls(panel: Panel, settings: AuditSettings) -> str:
+    """Say of which models no claim can fire, however large the gap, and why."""
+    constant = [model.name for model in panel if model.control_gaps is not None and model.control_gaps.is_constant]
+    if settings.inference.control != "wald" or not constant:
+        return ""
+    return (
+        f" All control gaps of {', '.join(constant)} are equal, as where a model has every control item wrong: a Wald "
+        "reading of them has no width to give, so no claim can fire however large the gap. Table "
+        f"{heads.READINGS.number} has the other readings."
+    )
 
 
 def _claim_note(settings: AuditSettings) -> str:

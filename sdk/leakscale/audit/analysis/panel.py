@@ -78,6 +78,11 @@ class ModelScores:
                 )
         if self.control is not None:
             self._require_alike(self.control, ("model", "state", "kind", "metric"))
+            if shared := set(self.control.parent_ids) & set(self.audit.parent_ids):
+                raise InvalidRequestError(
+                    f"scores of {self.audit.model}: parent '{min(shared)}' is in the audit and in the control bank; a "
+                    "control item is none of the benchmark"
+                )
         for table in self.signals.values():
             self._require_alike(table, ("model", "state", "parent_ids", "fresh_count"))
 

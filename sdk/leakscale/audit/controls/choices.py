@@ -33,9 +33,9 @@ class FirstOptionRow:
     form: str
     """`original`, `fresh-1`, ..."""
     choices: int
-    chosen: float = field(metadata=PERCENT)
+    first_chosen: float = field(metadata=PERCENT)
     """Share on which the option listed first was chosen."""
-    right: float = field(metadata=PERCENT)
+    first_is_right: float = field(metadata=PERCENT)
     """Share on which it is the right one."""
 
 
@@ -54,7 +54,11 @@ def first_option_pull(
         return heads.FIRST_OPTION.withheld("no parent of the bank is a choice")
     chosen = set(exposed)
     rows = [row for state, given in answers.items() for row in _rows(bank, state, given, chosen, choice_score)]
-    return heads.FIRST_OPTION.filled(rows)
+    return heads.FIRST_OPTION.filled(
+        rows,
+        "Where the first option is chosen more often than it is right, something pulls to it. `original` is the public "
+        "form.",
+    )
 
 
 def _rows(

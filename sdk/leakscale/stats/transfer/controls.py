@@ -115,8 +115,9 @@ class NegativeControl:
     def __str__(self) -> str:
         verdict = "clean" if self.is_clean else "not clean"
         seen = f"largest effect {100 * self.largest:.1f} points, threshold {100 * self.threshold:.1f}"
-        resolution = "unknown" if self.resolution is None else f"{100 * self.resolution:.1f}"
-        return f"negative control {verdict}: {seen}, resolution {resolution}"
+        if self.resolution is None:
+            return f"negative control {verdict}: {seen}; outcomes do not vary, so what it could have missed is unknown"
+        return f"negative control {verdict}: {seen}; effects of {100 * self.resolution:.1f} could have been missed"
 
 
 def negative_control_run(
