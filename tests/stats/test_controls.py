@@ -63,7 +63,7 @@ def test_empty_run_is_clean_within_the_threshold_and_around_zero() -> None:
     assert not negative_control_run({"public": large}).is_clean
     assert steady.effect.estimate < 0.05
     assert not negative_control_run({"public": steady}).is_clean
-    assert "resolution" in str(clean)
+    assert "could have been missed" in str(clean)
     json.dumps(clean.to_dict(), allow_nan=False)
 
 
@@ -75,7 +75,7 @@ def test_run_without_variation_claims_no_resolution() -> None:
 
     assert control.resolution is None
     assert control.planted_ratio is None
-    assert "resolution unknown" in str(control)
+    assert "what it could have missed is unknown" in str(control)
 
 
 def test_rules_that_mean_nothing_are_refused() -> None:

@@ -71,8 +71,11 @@ def test_budgets_keep_a_planted_order_and_the_width_of_a_plain_formula() -> None
     assert near[PARENTS // 2].all_ordered < 0.9
     spread = 0.05 * 0.95 * PARENTS / (PARENTS - 1)
     half_width = 1.959964 * np.sqrt((1 - 0.5) * spread / (PARENTS // 2))
-    assert far[PARENTS // 2].half_width == pytest.approx(half_width, rel=0.02)
-    assert far[PARENTS].half_width == 0
+    assert far[PARENTS // 2].of_this_audit == pytest.approx(half_width, rel=0.02)
+    assert far[PARENTS].of_this_audit == 0
+    for size in (PARENTS // 2, PARENTS):
+        half_width = 1.959964 * np.sqrt((1 - size / FRAME) * spread / size)
+        assert far[size].half_width == pytest.approx(half_width, rel=0.02)
 
 
 def test_one_model_has_a_budget_without_an_order() -> None:
@@ -80,7 +83,7 @@ def test_one_model_has_a_budget_without_an_order() -> None:
     table = table_of("budget", scores("one", PARENTS))
 
     assert [row.pairs_ordered for row in table.rows] == [None] * len(table.rows)
-    assert table.rows[0].half_width > table.rows[-1].half_width == 0
+    assert table.rows[0].of_this_audit > table.rows[-1].of_this_audit == 0
     assert "no order to keep" in table.note
 
 
@@ -91,8 +94,19 @@ def test_detection_knows_what_fits_into_the_registered_half_width() -> None:
 
     assert rows[200, 0.20] == 1
     assert rows[800, 0.05] > 0.9
+    assert max(detected for (_, planted), detected in rows.items() if planted == 0) < 0.05
+    assert (PARENTS, 0.05) in rows
     assert rows[100, 0.02] < 0.1
     assert rows[200, 0.02] < rows[200, 0.05] < rows[200, 0.10]
+
+
+def test_a_gap_that_a_model_has_already_is_seen_with_nothing_planted() -> None:
+    """Table 11 of a model with a gap tells of that gap, and says so."""
+    far = exactly(scores("far", PARENTS), public_only=48, fresh_only=0, right=100)
+    table = table_of("detection", far)
+
+    assert {row.detected for row in table.rows if row.advantage == 0 and row.parents >= PARENTS} == {1.0}
+    assert "rows of 0 points say how often that alone is seen" in table.note
 
 
 def test_an_advantage_is_planted_only_where_there_is_room() -> None:
@@ -101,7 +115,7 @@ def test_an_advantage_is_planted_only_where_there_is_room() -> None:
 
     for name in ("detection", "relabelling"):
         table = table_of(name, crowded, scores("usual", PARENTS))
-        assert {row.advantage for row in table.rows if row.model == "crowded"} == {0.02, 0.05, 0.10} & {
+        assert {row.advantage for row in table.rows if row.model == "crowded"} == {0.0, 0.02, 0.05, 0.10} & {
             row.advantage for row in table.rows
         }
         assert "Too few parents without a gap to plant it: crowded, 20 points." in table.note

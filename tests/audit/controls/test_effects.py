@@ -244,7 +244,7 @@ def test_the_pull_of_the_first_option_is_counted_by_form_and_group() -> None:
     answers = [answer("p1/original", -1, -9), answer("p1/fresh-1", -9, -1), answer("p2/original", -9, -1)]
     table = first_option_pull(bank, {"seed 0": answers}, ["p1"], choice_score="characters")
 
-    assert [(row.parents, row.form, row.choices, row.chosen, row.right) for row in table.rows] == [
+    assert [(row.parents, row.form, row.choices, row.first_chosen, row.first_is_right) for row in table.rows] == [
         ("exposed", "fresh-1", 1, 0.0, 0.0),
         ("exposed", "original", 1, 1.0, 0.0),
         ("untouched", "original", 1, 0.0, 0.0),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Final
 
@@ -14,6 +15,7 @@ from leakscale.audit.analysis import heads
 from leakscale.audit.analysis.panel import AuditSettings, Panel
 from leakscale.stats import (
     FinitePopulationDesign,
+    NoInformationError,
     StatisticsError,
     budget_curve,
     detection_rate,
@@ -24,7 +26,8 @@ from leakscale.tables import NUMBER, PERCENT, Table
 __all__ = ["budget", "detection", "power"]
 
 _SIZES: Final = (100, 200, 400, 800)
-_ADVANTAGES: Final = (0.02, 0.05, 0.10, 0.20)
+_ADVANTAGES: Final = (0.0, 0.02, 0.05, 0.10, 0.20)
+"""The first plants nothing: a model's own gap is detected too."""
 _BUDGET_SHARES: Final = (0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
 _SUBSAMPLES: Final = 2_000
 _PLANTED_AUDITS: Final = 500
@@ -48,7 +51,9 @@ class BudgetRow:
 
     parents: int
     half_width: float | None
-    """Mean over the models, with the audited parents as the population."""
+    """Mean over the models, with the benchmark as the population: what such an audit would have reported."""
+    of_this_audit: float | None
+    """The same with the audited parents as the population, as in the paper; 0 for all of them."""
     pairs_ordered: float | None = field(metadata=PERCENT)
     all_ordered: float | None = field(metadata=PERCENT)
 
@@ -68,34 +73,46 @@ def power(panel: Panel, settings: AuditSettings) -> Table[PowerRow]:
     """Minimum detectable effects of this very audit."""
     rule, rows = settings.inference, []
     for model in panel:
+        detectable = partial(minimum_detectable_effect, model.gaps, settings.design, bound=rule.bound, alpha=rule.alpha)
+        half = detectable(power=0.5)
         try:
-            half, most = (
-                minimum_detectable_effect(model.gaps, settings.design, power=wanted, bound=rule.bound, alpha=rule.alpha)
-                for wanted in (0.5, 0.8)
-            )
-        except StatisticsError as error:
-            rows.append(PowerRow(model.name, None, None, str(error)))
-        else:
-            rows.append(PowerRow(model.name, half.effect, most.effect, half.primary))
-    return heads.POWER.filled(rows, "The paper's figure is the first: an advantage that large is missed half the time.")
+            rows.append(PowerRow(model.name, half.effect, detectable(power=0.8).effect, half.primary))
+        except NoInformationError:
+            words = f"{half.primary}; the gaps do not vary, so nothing says how far a mean strays"
+            rows.append(PowerRow(model.name, half.effect, None, words))
+    note = "The paper's figure is the first: an advantage that large is missed half the time."
+    if settings.design.population_size == panel.parent_count:
+        note = "Every parent of the benchmark was observed: its gap is known, and nothing is left to chance."
+    return heads.POWER.filled(rows, note)
 
 
 def budget(panel: Panel, settings: AuditSettings) -> Table[BudgetRow]:
     """Table 10: half-width and order of models at smaller budgets."""
     size = min(model.gaps.count for model in panel)
     budgets = sorted({max(2, round(share * size)) for share in _BUDGET_SHARES})
+    benchmark = FinitePopulationDesign(settings.design.population_size)
     try:
-        curve = budget_curve(
-            {model.name: model.gaps for model in panel},
-            budgets=[each for each in budgets if each <= size],
-            replicates=_SUBSAMPLES,
-            seed=settings.seed,
-            alpha=settings.inference.alpha,
+        curve, framed = (
+            budget_curve(
+                {model.name: model.gaps for model in panel},
+                budgets=[each for each in budgets if each <= size],
+                replicates=_SUBSAMPLES,
+                seed=settings.seed,
+                design=design,
+                alpha=settings.inference.alpha,
+            )
+            for design in (None, benchmark)
         )
     except StatisticsError as error:
         return heads.BUDGET.withheld(str(error))
-    rows = [BudgetRow(point.budget, point.half_width, point.pair_share, point.order_share) for point in curve.points]
-    note = f"{_SUBSAMPLES:,} subsamples, seed {settings.seed}."
+    rows = [
+        BudgetRow(point.budget, other.half_width, point.half_width, point.pair_share, point.order_share)
+        for point, other in zip(curve.points, framed.points, strict=True)
+    ]
+    note = (
+        f"{_SUBSAMPLES:,} subsamples, seed {settings.seed}. Wald half-widths, mean over the models: for the gap of the "
+        "benchmark, and for the gap of the audited parents alone, which is the paper's and ends at 0."
+    )
     if len(panel.models) == 1:
         note += " One model has no order to keep."
     if curve.tied_pairs:
@@ -112,16 +129,20 @@ def detection(panel: Panel, settings: AuditSettings) -> Table[DetectionRow]:
         rows = list(_detection_rows(panel, settings, left_out))
     except StatisticsError as error:
         return heads.DETECTION.withheld(str(error))
-    if not rows:
+    if not any(row.advantage for row in rows):
         return heads.DETECTION.withheld(heads.NO_ROOM)
-    note = f"{_PLANTED_AUDITS:,} audits each, seed {settings.seed}; {settings.inference.bound} on the guardrail branch."
+    note = (
+        f"{_PLANTED_AUDITS:,} audits each, seed {settings.seed}; {settings.inference.bound} on the guardrail branch. "
+        "An advantage is planted on top of the model's own gap; the rows of 0 points say how often that alone is seen."
+    )
     return heads.DETECTION.filled(rows, note + heads.not_planted(left_out))
 
 
 def _detection_rows(panel: Panel, settings: AuditSettings, left_out: list[str]) -> Iterator[DetectionRow]:
     """Yield a row a model, size and advantage; what cannot be planted is told to `left_out`."""
     rule, population = settings.inference, settings.design.population_size
-    for model, size, planted in product(panel, panel.sizes(_SIZES, settings), _ADVANTAGES):
+    sizes = sorted({min(model.gaps.count for model in panel), *panel.sizes(_SIZES, settings)})
+    for model, size, planted in product(panel, sizes, _ADVANTAGES):
         if planted > model.room:
             left_out.append(f"{model.name}, {100 * planted:g} points")
             continue

@@ -159,7 +159,7 @@ def _effect_rows(control: ControlAnalysis) -> list[ForestRow]:
 def _first_option(control: ControlAnalysis, command: str) -> PageFigure:
     table = control.table("first-option")
     rows = [row for row in table.rows if row.state == control.registered.run.label]
-    spoken = "; ".join(f"{row.parents}, {row.form}: {100 * row.chosen:.0f} % of {row.choices}" for row in rows)
+    spoken = "; ".join(f"{row.parents}, {row.form}: {100 * row.first_chosen:.0f} % of {row.choices}" for row in rows)
     height = 60 + _BAR_HEIGHT * len(rows)
     panels = (Panel("", "First option", spoken, partial(_draw_bars, rows=rows), height),) if rows else ()
     caption = "Share of choices that fell on the option listed first, after the leak, by group and form."
@@ -204,7 +204,7 @@ def _draw_bars(figure: Figure, *, rows: Sequence[Any]) -> None:
     axes = figure.subplots()
     places = range(len(rows), 0, -1)
     colors = [color("warm" if row.parents == "exposed" else "cool") for row in rows]
-    axes.barh(places, [100 * row.chosen for row in rows], color=colors, height=0.6)
-    axes.plot([100 * row.right for row in rows], places, "|", color=color("ink"), markersize=14)
+    axes.barh(places, [100 * row.first_chosen for row in rows], color=colors, height=0.6)
+    axes.plot([100 * row.first_is_right for row in rows], places, "|", color=color("ink"), markersize=14)
     axes.set_yticks(list(places), [f"{row.parents}, {row.form}" for row in rows])
     axes.set(xlabel="chosen (bar) and right (mark), %", xlim=(0, 100))

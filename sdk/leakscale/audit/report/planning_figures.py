@@ -5,7 +5,7 @@ Source: CleanScore 7.8 to 7.10, Figures 8, 9 and 10, Tables 10 to 13.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -41,9 +41,17 @@ def planning_figures(findings: AuditFindings, command: str) -> Iterator[PageFigu
 
 def _budget(table: Table[Any], command: str) -> PageFigure:
     panels = []
-    if wide := [row for row in table.rows if row.half_width is not None]:
-        spoken = "; ".join(f"{row.parents} parents: {100 * row.half_width:.1f} points" for row in wide)
-        panels.append(Panel("half-width", "Half-width", spoken, partial(_draw_half_width, rows=wide), _HEIGHT))
+    widths = {
+        words: [(row.parents, 100 * value) for row in table.rows if (value := getattr(row, name)) is not None]
+        for name, words in (("half_width", "for the benchmark"), ("of_this_audit", "for these parents"))
+    }
+    if any(widths.values()):
+        spoken = "; ".join(
+            f"{parents} parents {words}: {width:.1f} points"
+            for words, points in widths.items()
+            for parents, width in points
+        )
+        panels.append(Panel("half-width", "Half-width", spoken, partial(_draw_half_width, widths=widths), _HEIGHT))
     if ordered := [row for row in table.rows if row.pairs_ordered is not None]:
         spoken = "; ".join(
             f"{row.parents} parents: {100 * row.pairs_ordered:.0f} % of the pairs, the whole order in "
@@ -52,18 +60,22 @@ def _budget(table: Table[Any], command: str) -> PageFigure:
         )
         panels.append(Panel("order", "Order of the models", spoken, partial(_draw_order, rows=ordered), _HEIGHT))
     caption = (
-        "Audits of fewer parents, drawn from this one: the mean half-width of the gap's interval, and where several "
+        "Audits of fewer parents, drawn from this one: the mean Wald half-width of the gap's interval, for the "
+        "benchmark (full) and for the parents of this audit alone (dashed; the paper's), and where several "
         "models were asked, how much of their order by fresh score is kept. Pairs are cheap to order, the whole order "
         "is not."
     )
     return PageFigure("budget", "Precision by budget", caption, table, tuple(panels), command)
 
 
-def _draw_half_width(figure: Figure, *, rows: Sequence[Any]) -> None:
+def _draw_half_width(figure: Figure, *, widths: Mapping[str, Sequence[tuple[int, float]]]) -> None:
     axes = figure.subplots()
-    axes.plot([row.parents for row in rows], [100 * row.half_width for row in rows], "o-", color=color("ink"))
+    for (words, points), style, share in zip(widths.items(), ("o-", "s--"), (1, 0.65), strict=True):
+        if points:
+            axes.plot(*zip(*points, strict=True), style, color=color("ink", share), label=words)
     axes.set(xlabel="audited parents", ylabel="half-width, points", ylim=(0, None))
     axes.grid(axis="y")
+    axes.legend(loc="upper right")
 
 
 def _draw_order(figure: Figure, *, rows: Sequence[Any]) -> None:
@@ -80,7 +92,7 @@ def _draw_order(figure: Figure, *, rows: Sequence[Any]) -> None:
 def _power(table: Table[Any], command: str) -> PageFigure:
     spoken = "; ".join(
         f"{row.model}: {row.primary}"
-        if row.half_power is None
+        if row.power_80 is None
         else f"{row.model}: {100 * row.half_power:.1f} points every second time, {100 * row.power_80:.1f} four of five"
         for row in table.rows
     )
@@ -98,7 +110,7 @@ def _draw_power(figure: Figure, *, rows: Sequence[Any]) -> None:
     for place, row in enumerate(rows):
         axes.axhline(place, color=color("rule"), linewidth=1, zorder=0)
         axes.text(0, place - 0.28, row.model, transform=axes.get_yaxis_transform(), size=12)
-        if row.half_power is None:
+        if row.power_80 is None:
             axes.text(0, place + 0.3, "no figure: see the numbers", transform=axes.get_yaxis_transform(), size=11)
             continue
         half, most = 100 * row.half_power, 100 * row.power_80
@@ -120,7 +132,7 @@ def _detection(table: Table[Any], command: str) -> PageFigure:
 
     caption = (
         "Share of audits whose registered interval lies above zero, when an advantage of known size is planted into "
-        "audits drawn from this one."
+        "audits drawn from this one, on top of the model's own gap: at 0 points it is that gap that is seen."
     )
     panels = _by_model(table, spoken, _draw_detection, _HEIGHT)
     return PageFigure("detection", "How often a planted advantage is seen", caption, table, panels, command)
