@@ -38,4 +38,5 @@ def broken_rule(error: ValidationError) -> str:
     rule = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     found = repr(first["input"])[:_SHOWN] if isinstance(first["input"], str | int | float | bool) else ""
     subject = f"field '{field}': " if field else ""
-    return f"{subject}{rule[:1].lower()}{rule[1:]}{f' (got {found})' if found else ''}"
+    value = f" (got {found})" if found and found not in rule else ""
+    return f"{subject}{rule[:1].lower()}{rule[1:]}{value}"

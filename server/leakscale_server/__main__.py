@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from leakscale.usage import usage_text
 from leakscale_server.config import METRICS_LISTEN, ConfigError, ServerConfig, TlsFiles
 from leakscale_server.edition_cli import edition_app
 from leakscale_server.experiment_cli import experiment_app
@@ -193,9 +194,7 @@ def main() -> None:
     try:
         code = app(prog_name=_NAME, standalone_mode=False)
     except _USAGE_BASE as error:
-        # A group without a verb has printed its help and complains in no words.
-        message = " ".join(error.format_message().split()) or "missing verb; see --help"
-        sys.stderr.write(f"leakscale-server: {message}\n")
+        sys.stderr.write(f"leakscale-server: {usage_text(error) or 'missing verb'}; see --help\n")
         sys.exit(_USAGE)
     except typer.Abort:
         sys.exit(_INTERRUPTED)

@@ -24,6 +24,8 @@ from typing import Final
 
 import typer
 
+from leakscale.usage import usage_text
+
 __all__ = ["ERROR_EXITS", "ExitCode", "Failure", "Interrupted", "failure_of", "interrupted", "telling_what_is_kept"]
 
 _USAGE_BASE: Final = typer.BadParameter.__mro__[2]
@@ -155,12 +157,9 @@ def failure_of(error: Exception) -> Failure:
 
 def _usage(error: Exception) -> Failure:
     context = getattr(error, "ctx", None)
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
     command = getattr(context, "command_path", "leakscale")
-    message = message.replace("Value error, ", "")  # pydantic's, which typer leaves in
-    # A command group without a command has printed its help and complains in no words.
-    message = message.strip().rstrip(".") or "Missing command"
-    return Failure(ExitCode.USAGE, "usage", _one_line(f"{message}; see `{command} --help`"))
+    message = usage_text(error) or "Missing command"
+    return Failure(ExitCode.USAGE, "usage", f"{message}; see `{command} --help`")
 
 
 def _of_the_sdk(error: Exception) -> Failure | None:

@@ -21,5 +21,5 @@ def lifetime_of(days: float, *, option: str) -> timedelta:
         typer.BadParameter: If it is none (`nan`), negative, or more than a century.
     """
     if not 0 <= days <= _DAYS_MAX:
-        raise typer.BadParameter(f"{option} {days:g}: write a number of days from 0 to {_DAYS_MAX:g}")
+        raise typer.BadParameter(f"{days:g} is no number of days from 0 to {_DAYS_MAX:g}", param_hint=option)
     return timedelta(seconds=round(days * 86_400))

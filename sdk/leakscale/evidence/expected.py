@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leakscale.evidence.tree import EvidenceTree
@@ -14,7 +14,7 @@ from leakscale.reading import parse_json
 from leakscale.study.config import named_seeds
 from leakscale.study.released import numbers_digest, released_counts, released_numbers
 
-__all__ = ["expected_provenance", "expected_summary"]
+__all__ = ["expected_provenance", "expected_summary", "unconstrained_mass"]
 
 _ROUNDING = 1e-3
 """Of a sum of probabilities read in the precision of a network."""
@@ -107,9 +107,26 @@ def _valid_masses(tree: EvidenceTree) -> dict[str, float]:
             next(opened)
             for number, line in enumerate(opened, 2):
                 if b'"unconstrained":' in line:
-                    values.append(math.fsum(map(math.exp, parse_json(line)["unconstrained"])))
-                    if values[-1] > 1 + _ROUNDING:
-                        raise ValueError(f"line {number}: four answers have probability {values[-1]:.6g}")
+                    values.append(unconstrained_mass(parse_json(line)["unconstrained"], line_number=number))
         if values:
             masses[bank_id] = sum(values) / len(values)
     return masses
+
+
+def unconstrained_mass(log_probabilities: Sequence[float], *, line_number: int) -> float:
+    """Return the probability that a model writes one of the answers with nothing forced.
+
+    Args:
+        log_probabilities: Natural logarithms, one an answer; minus infinity of one that it never writes.
+        line_number: Of the attempts, for the message.
+
+    Raises:
+        ValueError: If they are none of a distribution: together more than 1, or no number.
+    """
+    try:
+        mass = math.fsum(map(math.exp, log_probabilities))
+    except OverflowError:
+        mass = math.inf
+    if not mass <= 1 + _ROUNDING:  # nan is not
+        raise ValueError(f"line {line_number}: four answers have probability {mass:.6g}, expected at most 1")
+    return mass

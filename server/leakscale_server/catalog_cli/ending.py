@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from leakscale.errors import LeakScaleError
+from leakscale.usage import usage_text
 from leakscale_server.catalog_audit.regeneration import RebuildError
 from leakscale_server.catalog_check.check import AuthorFileError
 from leakscale_server.config import ConfigError
@@ -66,7 +67,7 @@ def ending_in_one_line(*, as_json: bool) -> Iterator[None]:
 def say_usage(error: Any, *, as_json: bool) -> None:
     """Say what is wrong with the arguments of a verb."""
     path = getattr(error.ctx, "command_path", "leakscale-server catalog")
-    message = f"{error.format_message().strip().rstrip('.')}; see `{path} --help`"
+    message = f"{usage_text(error)}; see `{path} --help`"
     _complain(ExitCode.UNCHECKED, "usage", message, as_json=as_json)
 
 
