@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,11 +10,13 @@ import pytest
 from tests.audit.log_builders import a_csv, run_import
 from tests.audit.registration.builders import NOW, PLAN, an_audit
 
+from leakscale.audit.analysis import analyze_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.importers import ImportOptions, LogPaths, Selection
 from leakscale.audit.importers.filing import import_into_audit
 from leakscale.audit.importers.saving import notes_path
+from leakscale.audit.registration.amending import amend_audit
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.standing import Standing
@@ -31,7 +34,7 @@ def a_locked_audit(folder: Path) -> AuditDirectory:
     return directory
 
 
-def a_log_of(directory: AuditDirectory, *, right: int = 1) -> LogPaths:
+def a_log_of(directory: AuditDirectory, *, right: int = 1, model: str = "") -> LogPaths:
     """Write a table that answers every form of the audit's bank."""
     bank = read_bank(directory.bank(BankRole.AUDIT))
     rows = [
@@ -41,6 +44,7 @@ def a_log_of(directory: AuditDirectory, *, right: int = 1) -> LogPaths:
             "right": right,
             "text": form.text,
             "prompt": form.text,
+            "model": model,
         }
         for parent in bank.parents
         for name, form in parent.forms()
@@ -189,3 +193,70 @@ def test_the_command_finds_bank_and_place_by_itself(tmp_path: Path) -> None:
 
     assert outcome.exit_code == 0, outcome.output
     assert directory.scores("tiny", bank=BankRole.AUDIT).is_file()
+
+
+def test_whose_log_it_is_is_told_where_the_registration_says_another(tmp_path: Path) -> None:
+    """Names differ between a log and a plan; the reader of the report judges whether these do."""
+    directory = a_locked_audit(tmp_path)
+    imported, path = import_into_audit(directory, "tiny", a_log_of(directory, model="llama-other"), BY_HAND)
+    again, _ = import_into_audit(directory, "tiny", a_log_of(directory, model="llama-other"), BY_HAND)
+
+    assert imported.notes() == ["the log is of 'llama-other', and 'tiny' is registered as 'tiny' (1)"]
+    assert again.notes() == imported.notes()
+    assert json.loads(notes_path(path).read_text())["notes"] == imported.notes()
+
+
+@pytest.mark.parametrize("model", ["tiny", "vendor/Tiny-v2"])
+def test_a_name_that_holds_the_registered_one_needs_no_note(tmp_path: Path, model: str) -> None:
+    """A log writes provider and version around it."""
+    directory = a_locked_audit(tmp_path)
+    imported, _ = import_into_audit(directory, "tiny", a_log_of(directory, model=model), BY_HAND)
+
+    assert imported.notes() == []
+
+
+def test_one_log_is_not_that_of_two_models(tmp_path: Path) -> None:
+    """Two rows of the panel would be one."""
+    directory = an_audit(tmp_path, plan=LOGGED.replace('revision = "2"', 'revision = "2"\nengine = "log"'))
+    lock_audit(directory, now=NOW)
+    import_into_audit(directory, "tiny", a_log_of(directory, model="llama"), BY_HAND)
+    with pytest.raises(ConflictError, match=r"model 'other': its log is that of 'scores/.*tiny\.base.*\(entry 3"):
+        import_into_audit(directory, "other", a_log_of(directory, model="llama"), BY_HAND)
+    imported, _ = import_into_audit(directory, "other", a_log_of(directory, right=0, model="llama"), BY_HAND)
+
+    assert imported.notes()[-1] == "the log of 'tiny' names the same model"
+
+
+def test_a_log_that_names_no_model_is_the_importers_word(tmp_path: Path) -> None:
+    """A table of scores may be anybody's."""
+    directory = a_locked_audit(tmp_path)
+    imported, _ = import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+
+    assert imported.notes() == ["the log names no model; that it is 'tiny' is the importer's word"]
+
+
+def test_logs_of_an_amendment_stand_beside_the_registered_ones(tmp_path: Path) -> None:
+    """A run with a higher cap is another run; both are analyzed."""
+    directory = a_locked_audit(tmp_path)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    amend_audit(directory, changes={"decoding.token_count_max": 1024}, reason="cut off", now=NOW)
+    _, path = import_into_audit(directory, "tiny", a_log_of(directory, right=0), BY_HAND, variant="amendment-1")
+    analysis, _ = analyze_audit(directory, variant="amendment-1")
+
+    assert path == directory.scores("tiny", bank=BankRole.AUDIT, variant="amendment-1")
+    assert [row.public for row in analysis.table("advantage").rows] == [0.0]
+
+
+def test_an_amendment_of_the_inference_takes_the_registered_scores(tmp_path: Path) -> None:
+    """Nobody is asked again because alpha is another; and nobody may be."""
+    directory = an_audit(tmp_path, plan=LOGGED.replace('revision = "2"', 'revision = "2"\nengine = "log"'))
+    lock_audit(directory, now=NOW)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    import_into_audit(directory, "other", a_log_of(directory, right=0), BY_HAND)
+    amend_audit(directory, changes={"inference.alpha": 0.2}, reason="a wider look", now=NOW)
+    with pytest.raises(PreconditionError, match="changes the inference alone"):
+        import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND, variant="amendment-1")
+    registered, amended = (analyze_audit(directory, variant=each)[0] for each in ("registered", "amendment-1"))
+
+    assert amended.facts["scores"] == registered.facts["scores"]
+    assert amended.facts["settings"]["alpha"] == 0.2

@@ -36,6 +36,7 @@ def import_(
     kind: Annotated[str, typer.Option(help="correct (0 or 1), graded (0 to 1) or confidence (at most 0).")] = "correct",
     model: Annotated[str, typer.Option(help="Name of the model; default: the log's. With --audit its id.")] = "",
     state: Annotated[str, typer.Option(help="State of the model.")] = "base",
+    variant: Annotated[str, typer.Option(help="With --audit: `registered`, or an amendment.")] = "registered",
     may_differ: Annotated[list[str] | None, typer.Option(help="Setting that logs may declare differently.")] = None,
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Leave out forms without a score.")] = False,
     trust_prompts: Annotated[bool, typer.Option("--trust-prompts", help="Do not compare prompts.")] = False,
@@ -64,7 +65,7 @@ def import_(
     if audit is not None and out is None and bank is None and model:
         if state != "base":
             raise typer.BadParameter(f"state is '{state}'; a log of an audit is of the registered model, in state base")
-        imported, target = _into_audit(audit, model, paths, selection, control, ScoreKind(kind), options)
+        imported, target = _into_audit(audit, model, paths, selection, control, ScoreKind(kind), variant, options)
     elif out is not None and audit is None:
         imported, target = _to_file(out, bank, model, paths, selection, ScoreKind(kind), state, options)
     else:
@@ -83,6 +84,7 @@ def _into_audit(
     selection: Selection,
     control: bool,
     kind: ScoreKind,
+    variant: str,
     options: ImportOptions,
 ) -> tuple[Imported, Path]:
     from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
@@ -95,6 +97,7 @@ def _into_audit(
         selection,
         role=BankRole.CONTROL if control else BankRole.AUDIT,
         kind=kind,
+        variant=variant,
         options=options,
     )
 

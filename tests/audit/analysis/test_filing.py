@@ -32,7 +32,7 @@ LOGGED = PLAN.replace('revision = "1"', 'revision = "1"\nengine = "log"').replac
 )
 
 
-def log_of(directory: AuditDirectory, role: BankRole, *, wrong: str = "") -> LogPaths:
+def log_of(directory: AuditDirectory, role: BankRole, *, wrong: str = "", model: str = "tiny") -> LogPaths:
     """Write a table in which one kind of form is answered wrong."""
     rows = [
         {
@@ -41,6 +41,7 @@ def log_of(directory: AuditDirectory, role: BankRole, *, wrong: str = "") -> Log
             "right": int(not wrong or not form_name.startswith(wrong)),
             "text": form.text,
             "prompt": form.text,
+            "model": model,
         }
         for parent in read_bank(directory.bank(role)).parents
         for name, form in parent.forms()
@@ -54,7 +55,7 @@ def audit_with_scores(folder: Path, *, models: tuple[str, ...] = ("tiny", "other
     lock_audit(directory, now=NOW)
     for model in models:
         for role, wrong in ((BankRole.AUDIT, "fresh"), (BankRole.CONTROL, "")):
-            import_into_audit(directory, model, log_of(directory, role, wrong=wrong), BY_HAND, role=role)
+            import_into_audit(directory, model, log_of(directory, role, wrong=wrong, model=model), BY_HAND, role=role)
     return directory
 
 

@@ -12,7 +12,7 @@ from leakscale.audit.analysis.analysis import AuditAnalysis, analyze_panel
 from leakscale.audit.analysis.panel import AuditSettings, ModelScores, Panel
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
-from leakscale.audit.registration.amending import registration_of
+from leakscale.audit.registration.amending import registration_of, scored_variant
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank
@@ -51,11 +51,17 @@ def analyze_audit(
     """
     with directory.held():
         registration, standing = registration_of(directory, variant), Standing(directory)
+        scored = scored_variant(directory, registration)
         standing.require_whole()
         bank = locked_bank(directory, registration)
-        tables = list(_entered_tables(directory, registration, BankRole.AUDIT, standing))
-        controls = list(_entered_tables(directory, registration, BankRole.CONTROL, standing))
-        models = [_with_quality(directory, registration, model, standing) for model in Panel.of(tables, controls)]
+        tables = list(_entered_tables(directory, registration, BankRole.AUDIT, standing, scored))
+        controls = list(_entered_tables(directory, registration, BankRole.CONTROL, standing, scored))
+        if not tables:
+            raise PreconditionError(
+                f"variant '{variant}' of audit '{registration.name}' has no scores; run `leakscale audit answer "
+                f"{directory.root} --variant {variant}`, or import its logs"
+            )
+        models = [_with_quality(directory, model, standing, scored) for model in Panel.of(tables, controls)]
         panel = Panel(tuple(models), near_copies_of(bank, registration))
         settings = AuditSettings(
             registration.design(), registration.plan.inference, seed=registration.plan.decoding.seed
@@ -74,13 +80,13 @@ def near_copies_of(bank: FormBank, registration: Registration | None = None) -> 
 
 
 def _entered_tables(
-    directory: AuditDirectory, registration: Registration, role: BankRole, standing: Standing
+    directory: AuditDirectory, registration: Registration, role: BankRole, standing: Standing, scored: str
 ) -> Iterator[ScoreTable]:
     """Yield the tables of scores of one bank, each held against the ledger."""
     if role is BankRole.CONTROL and registration.control is None:
         return
     for model in registration.plan.models:
-        for path in _score_files(directory, registration, model.id, role, standing):
+        for path in _score_files(directory, model.id, role, standing, scored):
             yield ScoreTable.from_jsonl(path)
 
 
@@ -121,17 +127,17 @@ def _is_entered(path: Path, standing: Standing) -> bool:
 
 
 def _score_files(
-    directory: AuditDirectory, registration: Registration, model_id: str, role: BankRole, standing: Standing
+    directory: AuditDirectory, model_id: str, role: BankRole, standing: Standing, scored: str
 ) -> list[Path]:
     """Return a model's files of scores: one kind of accuracy, and confidences where there are any."""
     files = {
-        kind: directory.scores(model_id, bank=role, kind=kind, variant=registration.variant)
+        kind: directory.scores(model_id, bank=role, kind=kind, variant=scored)
         for kind in ScoreKind
         if role is BankRole.AUDIT or not kind.is_signal
     }
     found = {kind: path for kind, path in files.items() if _is_entered(path, standing)}
     accuracies = [kind for kind in found if not kind.is_signal]
-    if len(accuracies) == 1 or (not found and registration.variant != REGISTERED):
+    if len(accuracies) == 1 or (not found and scored != REGISTERED):
         return list(found.values())  # an amendment may ask some of the models again
     if accuracies:
         raise PreconditionError(
@@ -139,17 +145,15 @@ def _score_files(
             "that has both says of neither that it was the registered one; register another audit"
         )
     raise PreconditionError(
-        f"model '{model_id}' has no scores on the {role} bank ({registration.variant}), and a panel is analyzed whole; "
+        f"model '{model_id}' has no scores on the {role} bank ({scored}), and a panel is analyzed whole; "
         "answer the audit, or `leakscale audit import` its log"
     )
 
 
-def _with_quality(
-    directory: AuditDirectory, registration: Registration, model: ModelScores, standing: Standing
-) -> ModelScores:
+def _with_quality(directory: AuditDirectory, model: ModelScores, standing: Standing, scored: str) -> ModelScores:
     """Add how the run went, where the audit asked the model itself."""
     table = model.audit
-    path = directory.quality(table.model, bank=BankRole.AUDIT, state=table.state, variant=registration.variant)
+    path = directory.quality(table.model, bank=BankRole.AUDIT, state=table.state, variant=scored)
     if not _is_entered(path, standing):
         return model
     return replace(model, quality=AnswerQuality.from_json(parse_json(path.read_bytes())))

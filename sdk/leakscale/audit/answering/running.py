@@ -20,7 +20,7 @@ from leakscale.audit.answering.keeping import kept_records, kept_results
 from leakscale.audit.answering.reading import read_forms
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
-from leakscale.audit.registration.amending import registration_of
+from leakscale.audit.registration.amending import registration_of, require_asked_anew
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.standing import Standing
@@ -100,6 +100,7 @@ def answer_audit(
         if state != "base":
             require_golds(directory, f"state '{state}'")
         registration = registration_of(directory, variant)
+        require_asked_anew(directory, registration)
         model = registration.plan.model_of(model_id)
         if model.is_asked_already:
             raise PreconditionError(

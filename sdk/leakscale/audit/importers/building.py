@@ -49,10 +49,12 @@ class Imported:
     """Answers cut at a limit, by form, where there are any."""
     are_prompts_trusted: bool = False
     """Whether the prompts of a parent's forms were not held against each other."""
+    remarks: tuple[str, ...] = ()
+    """What an audit says of the log's model."""
 
     def notes(self) -> list[str]:
         """Return what was overlooked, one sentence each."""
-        notes = [f"{difference} (allowed)" for difference in self.allowed]
+        notes = [*self.remarks, *(f"{difference} (allowed)" for difference in self.allowed)]
         if self.unused_count:
             notes.append(f"{self.unused_count:,} answers are to items outside the sample and were not used")
         for form, count in self.truncated.items():
@@ -65,7 +67,8 @@ class Imported:
                 f"forms without a score: {missing:,}; their parents count with the forms that are left, or not"
             )
         if self.are_prompts_trusted:
-            notes.append("the prompts of a parent's forms were not compared")
+            files = ", ".join(source.name for source in self.table.sources)
+            notes.append(f"the prompts of a parent's forms were not compared ({files})")
         if len(self.writers) > 1:
             notes.append(f"the logs were written by different versions: {', '.join(self.writers)}")
         return notes

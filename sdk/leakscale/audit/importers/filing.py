@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.importers.building import Imported, ImportOptions, import_scores
 from leakscale.audit.importers.columns import LogPaths
 from leakscale.audit.importers.models import Selection
+from leakscale.audit.importers.remarks import remarks_on, require_own_log
 from leakscale.audit.importers.saving import save_import
+from leakscale.audit.registration.amending import registration_of, require_asked_anew
+from leakscale.audit.registration.fields import ModelTable
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.standing import Standing, digests_of
-from leakscale.audit.registration.verifying import locked_bank, locked_registration
+from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind
 from leakscale.errors import ConflictError, NotFoundError, PreconditionError
 
@@ -28,6 +32,7 @@ def import_into_audit(
     *,
     role: BankRole = BankRole.AUDIT,
     kind: ScoreKind = ScoreKind.CORRECT,
+    variant: str = REGISTERED,
     options: ImportOptions | None = None,
 ) -> tuple[Imported, Path]:
     """Import the logs of a registered model, in the state `base`, and enter them in the ledger, once.
@@ -39,6 +44,7 @@ def import_into_audit(
         selection: Which number is the score, which field the id.
         role: Which of the audit's banks was asked.
         kind: Range of the scores.
+        variant: `registered`, or an amendment whose answers the logs hold.
         options: What may be overlooked; bound by the ledger with the scores.
 
     Returns:
@@ -50,16 +56,20 @@ def import_into_audit(
         IntegrityError: If anything was changed after the lock.
         InvalidRequestError: As `import_scores`.
         ConflictError: If other scores of that model were imported before, or accuracies of another kind, or the same
-            with other things overlooked.
+            with other things overlooked, or the same log as another model's.
     """
     with directory.held():
         require_golds(directory, "an import")
-        registration, standing = locked_registration(directory), Standing(directory)
-        _require_log_engine(registration, model_id)
-        _require_one_kind(directory, standing, model_id, kind)
+        registration, standing = registration_of(directory, variant), Standing(directory)
+        require_asked_anew(directory, registration)
+        model = _log_model(registration, model_id)
+        _require_one_kind(directory, standing, model_id, kind, variant)
         bank = locked_bank(directory, registration, role)
         imported = import_scores(paths, selection, bank=bank, kind=kind, model=model_id, options=options)
-        path = directory.scores(model_id, bank=role, kind=kind)
+        path = directory.scores(model_id, bank=role, kind=kind, variant=variant)
+        require_own_log(imported, model_id, standing)
+        subject = path.relative_to(directory.root).as_posix()
+        imported = replace(imported, remarks=remarks_on(imported, model, subject, standing))
         standing.require_free(path, imported.table.digest)
         _require_same_notes(standing, imported, path)
         record = save_import(imported, path)
@@ -67,7 +77,8 @@ def import_into_audit(
     return imported, path
 
 
-def _require_log_engine(registration: Registration, model_id: str) -> None:
+def _log_model(registration: Registration, model_id: str) -> ModelTable:
+    """Return a registered model, and refuse one that the audit asks itself."""
     models = {model.id: model for model in registration.plan.models}
     if model_id not in models:
         raise NotFoundError(
@@ -78,14 +89,17 @@ def _require_log_engine(registration: Registration, model_id: str) -> None:
             f"model '{model_id}' is registered with engine '{models[model_id].engine}', so the audit asks it itself; "
             "run `leakscale audit answer`, or register it with engine 'log' in an audit of its own"
         )
+    return models[model_id]
 
 
-def _require_one_kind(directory: AuditDirectory, standing: Standing, model_id: str, kind: ScoreKind) -> None:
+def _require_one_kind(
+    directory: AuditDirectory, standing: Standing, model_id: str, kind: ScoreKind, variant: str
+) -> None:
     """Refuse a second kind of accuracy, on either bank: whoever may import both may keep the better one."""
     others = [] if kind.is_signal else [each for each in ScoreKind if each is not kind and not each.is_signal]
     for role in BankRole:
         for other in others:
-            entry = standing.entry(directory.scores(model_id, bank=role, kind=other))
+            entry = standing.entry(directory.scores(model_id, bank=role, kind=other, variant=variant))
             if entry is not None:
                 raise ConflictError(
                     f"model '{model_id}': the ledger has entered '{entry.subject}' (entry {entry.number}), and a model "

@@ -24,9 +24,9 @@ from leakscale.audit.registration.released import released_of
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.digests import json_digest
-from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
 
-__all__ = ["amend_audit", "amendments_of", "registration_of"]
+__all__ = ["amend_audit", "amendments_of", "registration_of", "require_asked_anew", "scored_variant"]
 
 
 def amend_audit(
@@ -105,6 +105,26 @@ def _with_assurance(directory: AuditDirectory, registration: Registration, varia
     fetched = fetched_of(directory)
     released = released_of(directory, fetched, variant) if fetched else None
     return replace(registration, assurance_level=released.assurance_level) if released else registration
+
+
+def scored_variant(directory: AuditDirectory, registration: Registration) -> str:
+    """Return the variant whose answers an analysis takes: an amendment of the inference alone asks nobody again."""
+    registered = registration_of(directory)
+    as_asked = registration.plan.model_copy(update={"inference": registered.plan.inference})
+    return REGISTERED if as_asked == registered.plan else registration.variant
+
+
+def require_asked_anew(directory: AuditDirectory, registration: Registration) -> None:
+    """Refuse answers for an amendment that changes no question.
+
+    Raises:
+        PreconditionError: If it changes the inference alone.
+    """
+    if scored_variant(directory, registration) != registration.variant:
+        raise PreconditionError(
+            f"variant '{registration.variant}' of audit '{registration.name}' changes the inference alone, and its "
+            "analysis takes the registered scores; run `leakscale audit analyze --variant` with it"
+        )
 
 
 def _check(

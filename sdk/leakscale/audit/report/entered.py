@@ -77,6 +77,8 @@ def amendment_words(standing: Standing, amendment: Amendment) -> str:
     """Say what became of an amendment, by the ledger."""
     if _of_variant(standing.of(EntryKind.ANALYSIS), amendment):
         return "answered, and its numbers are shown beside"
+    if all(field.startswith("inference.") for field in amendment.changes):
+        return "of the inference alone, and it was not analyzed"
     asked = _of_variant(standing.of(EntryKind.SCORES), amendment)
     return f"{len(asked)} files of its scores are entered, and it was not analyzed" if asked else "never answered"
 
