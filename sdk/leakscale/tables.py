@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from leakscale.csv_text import csv_text
-from leakscale.errors import NotFoundError
 from leakscale.stats import Interval
-from leakscale.whole_files import write_folder
 
 __all__ = [
     "DIGEST",
@@ -29,10 +25,6 @@ __all__ = [
     "Row",
     "Table",
     "TableHead",
-    "find_table",
-    "table_contents",
-    "tables_text",
-    "write_tables",
 ]
 
 Row = TypeVar("Row")
@@ -178,52 +170,6 @@ def _value(kind: Any, written: Any) -> Any:
     if options != [kind]:
         return _value(options[0], written)
     return Interval.from_dict(written) if kind is Interval else kind(written)
-
-
-def find_table(tables: Iterable[Table[Any]], name: str) -> Table[Any]:
-    """Return a table by its number or name, e.g. `11` or `integer-totals`.
-
-    Raises:
-        NotFoundError: If there is none.
-    """
-    tables = tuple(tables)
-    for one in tables:
-        if name in (one.number, one.name):
-            return one
-    known = ", ".join(f"{one.number or '-'} {one.name}" for one in tables)
-    raise NotFoundError(f"there is no table '{name}'; take the number or the name of one of these: {known}")
-
-
-def tables_text(tables: Iterable[Table[Any]]) -> str:
-    """Return tables in plain characters, an empty line between two."""
-    return "\n\n".join(one.to_text() for one in tables)
-
-
-def write_tables(folder: Path, tables: Sequence[Table[Any]], *, facts: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
-
-    Args:
-        folder: A name that is free, or an empty folder.
-        tables: In the order of `tables.txt`.
-        facts: Contents of `analysis.json`.
-
-    The folder appears whole or not at all; one that holds the same files already is left as it is.
-
-    Raises:
-        ConflictError: If the folder holds something else; nothing is overwritten.
-    """
-    contents = table_contents(tables, facts=facts)
-    files = {name: text.encode() for name, text in contents.items()}
-    return write_folder(folder, files, subject="these tables")
-
-
-def table_contents(tables: Sequence[Table[Any]], *, facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return what `write_tables` writes, by the names of the files."""
-    files = {
-        "analysis.json": json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-        "tables.txt": tables_text(tables) + "\n",
-    }
-    return files | {f"{one.file_stem}.csv": one.to_csv() for one in tables}
 
 
 def _wrapped(text: str) -> list[str]:

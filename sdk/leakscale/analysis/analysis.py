@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from leakscale.analysis import heads
@@ -24,7 +23,8 @@ from leakscale.analysis.shapes import leave_one_shape_out, shape_effects, withou
 from leakscale.analysis.totals import completion, effects, integer_totals, sizes, trajectories
 from leakscale.errors import InvalidRequestError, PreconditionError
 from leakscale.models import Ring
-from leakscale.tables import Table, TableHead, find_table, tables_text, write_tables
+from leakscale.tabled import Tabled
+from leakscale.tables import Table, TableHead
 
 __all__ = ["Analysis", "analyze_results", "in_order"]
 
@@ -37,19 +37,11 @@ _Make = Callable[[], "Table[Any] | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Tabled):
     """Every table, in the order of the paper's numbers, those that it lacks last."""
 
     tables: tuple[Table[Any], ...]
     plan: AnalysisPlan
-
-    def table(self, name: str) -> Table[Any]:
-        """Return a table by its number or name, e.g. `11` or `integer-totals`.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
-        return find_table(self.tables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings and tables as JSON-ready values."""
@@ -58,18 +50,6 @@ class Analysis:
             "plan": self.plan.to_dict(),
             "tables": {one.name: one.to_dict() for one in self.tables},
         }
-
-    def to_text(self) -> str:
-        """Return every table in plain characters."""
-        return tables_text(self.tables)
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
-
-        Raises:
-            ConflictError: If the folder holds something already; nothing is overwritten.
-        """
-        return write_tables(folder, self.tables, facts=self.to_dict())
 
 
 def analyze_results(

@@ -37,7 +37,7 @@ from leakscale.reading import read_object
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import named_seeds
 from leakscale.study.registration import plan_bytes, registered_plan
-from leakscale.tables import table_contents
+from leakscale.tabled import table_contents
 from leakscale.whole_files import growing_folder, write_whole
 
 __all__ = ["BuiltTree", "ExportServer", "build_tree"]

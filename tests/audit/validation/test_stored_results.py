@@ -9,7 +9,7 @@ from typing import Any, Final
 from leakscale.audit.validation.contrasts import RunNumbers, contrasts_of, validation_tables
 from leakscale.audit.validation.plan import Condition, load_validation
 from leakscale.resources import studies_folder
-from leakscale.tables import tables_text
+from leakscale.tabled import tables_text
 
 DOCS: Final = Path(__file__).parents[3] / "docs"
 STORED: Final[dict[str, Any]] = json.loads((DOCS / "cleanscore-validation/analysis.json").read_text(encoding="utf-8"))

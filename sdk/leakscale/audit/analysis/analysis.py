@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from leakscale.audit.analysis import heads
@@ -19,7 +18,8 @@ from leakscale.audit.analysis.items import clustering, near_copies
 from leakscale.audit.analysis.panel import AuditSettings, Panel
 from leakscale.audit.analysis.planning import budget, detection, power
 from leakscale.audit.analysis.relabelling import mismatch, relabelling
-from leakscale.tables import Table, TableHead, find_table, tables_text, write_tables
+from leakscale.tabled import Tabled, find_table
+from leakscale.tables import Table, TableHead
 
 __all__ = ["AuditAnalysis", "analyze_panel"]
 
@@ -27,36 +27,16 @@ _FORMAT: Final = "leakscale-audit-analysis-v1"
 
 
 @dataclass(frozen=True, slots=True)
-class AuditAnalysis:
+class AuditAnalysis(Tabled):
     """The tables of one audit under one set of settings."""
 
     tables: tuple[Table[Any], ...]
     facts: dict[str, Any]
     """What the numbers hang on, as JSON-ready values: settings, digests of the tables of scores, registration."""
 
-    def table(self, name: str) -> Table[Any]:
-        """Return a table by its number or name, e.g. `3` or `advantage`.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
-        return find_table(self.tables, name)
-
     def to_dict(self) -> dict[str, Any]:
         """Return facts and tables as JSON-ready values."""
         return {"format": _FORMAT, **self.facts, "tables": {one.name: one.to_dict() for one in self.tables}}
-
-    def to_text(self) -> str:
-        """Return every table in plain characters."""
-        return tables_text(self.tables)
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write `analysis.json`, `tables.txt` and one CSV a table into a new folder.
-
-        Raises:
-            ConflictError: If the folder holds something already; nothing is overwritten.
-        """
-        return write_tables(folder, self.tables, facts=self.to_dict())
 
 
 def analyze_panel(

@@ -25,7 +25,8 @@ from leakscale.audit.registration.verifying import locked_bank, locked_registrat
 from leakscale.audit.scores import ScoreTable
 from leakscale.plan_files import plan_of_fields
 from leakscale.stats import Interval
-from leakscale.tables import NUMBER, PERCENT, Table, find_table, tables_text, write_tables
+from leakscale.tabled import Tabled
+from leakscale.tables import NUMBER, PERCENT, Table
 
 __all__ = ["ControlAnalysis", "analyze_control"]
 
@@ -49,7 +50,7 @@ class AuditRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ControlAnalysis:
+class ControlAnalysis(Tabled):
     """The numbers of one positive control."""
 
     control: ControlPlan
@@ -65,14 +66,6 @@ class ControlAnalysis:
     def registered(self) -> RunEffects:
         """The run under the seed that was fixed first."""
         return self.runs[0]
-
-    def table(self, name: str) -> Table[Any]:
-        """Return a table by its number or name.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
-        return find_table(self.tables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return facts, effects and tables as JSON-ready values."""
@@ -97,10 +90,6 @@ class ControlAnalysis:
             "seed_replication": seeds and seeds.to_dict(),
             "tables": {one.name: one.to_dict() for one in self.tables},
         }
-
-    def to_text(self) -> str:
-        """Return every table in plain characters."""
-        return tables_text(self.tables)
 
 
 def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalysis, tuple[Path, ...]]:
@@ -134,7 +123,7 @@ def analyze_control(directory: AuditDirectory, name: str) -> tuple[ControlAnalys
         analysis = ControlAnalysis(
             control, len(record["exposed"]), len(scores.base.parent_ids), runs, tables, _facts(record, scores)
         )
-        files = write_tables(directory.control_numbers(name), tables, facts=analysis.to_dict())
+        files = analysis.write(directory.control_numbers(name))
         enter_numbers(directory, files, facts={"control": name})
     return analysis, files
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from leakscale.audit.controls.effects import leaked_group
@@ -28,7 +27,8 @@ from leakscale.audit.registration.verifying import locked_bank, locked_registrat
 from leakscale.digests import json_digest
 from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.stats import PooledEffects, pooled_effects
-from leakscale.tables import Table, find_table, tables_text, write_tables
+from leakscale.tabled import Tabled
+from leakscale.tables import Table
 
 __all__ = ["PooledControls", "pool_controls", "pool_studies"]
 
@@ -40,7 +40,7 @@ _LEAST: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class PooledControls:
+class PooledControls(Tabled):
     """Controls and what they say together, one pool a kind of exposure."""
 
     controls: tuple[StudiedControl, ...]
@@ -49,14 +49,6 @@ class PooledControls:
     left_out: tuple[str, ...]
     """Controls of the same audits that are not in the pool."""
     tables: tuple[Table[Any], ...]
-
-    def table(self, name: str) -> Table[Any]:
-        """Return a table by its name.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
-        return find_table(self.tables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was pooled, the pools and the tables as JSON-ready values."""
@@ -67,14 +59,6 @@ class PooledControls:
             "pools": {str(kind): pool.to_dict() for kind, pool in self.pools.items()},
             "tables": {one.name: one.to_dict() for one in self.tables},
         }
-
-    def to_text(self) -> str:
-        """Return every table in plain characters."""
-        return tables_text(self.tables)
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write a JSON file and one CSV a table into a new folder; raises ConflictError if it holds something else."""
-        return write_tables(folder, self.tables, facts=self.to_dict())
 
 
 def pool_controls(directories: Sequence[AuditDirectory], *, names: Sequence[str] = ()) -> PooledControls:

@@ -178,5 +178,5 @@ def table_files(findings: AuditFindings) -> dict[str, str]:
 
 
 def csv_name(table: Table[Any]) -> str:
-    """Return the name of a table's CSV, as `write_tables` gives it."""
-    return f"{'-'.join(filter(None, (table.number, table.name)))}.csv"
+    """Return the name of a table's CSV, as `Tabled.write` gives it."""
+    return f"{table.file_stem}.csv"

@@ -30,7 +30,8 @@ from leakscale.audit.validation.contrasts import (
 from leakscale.audit.validation.mixtures import Mixtures, write_mixtures
 from leakscale.audit.validation.plan import Condition, ValidationPlan
 from leakscale.audit.word_problems.opening import locked_problem_audit
-from leakscale.tables import Table, find_table, tables_text, write_tables
+from leakscale.tabled import Tabled
+from leakscale.tables import Table
 
 __all__ = ["ValidationAnalysis", "analyze_validation", "run_validation"]
 
@@ -38,7 +39,7 @@ _FORMAT: Final = "leakscale-audit-validation-v1"
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationAnalysis:
+class ValidationAnalysis(Tabled):
     """What a validation study found."""
 
     study: ValidationPlan
@@ -47,14 +48,6 @@ class ValidationAnalysis:
     contrasts: Contrasts
     tables: tuple[Table[Any], ...]
     facts: dict[str, Any]
-
-    def table(self, name: str) -> Table[Any]:
-        """Return a table by its number or name.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
-        return find_table(self.tables, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return facts, runs, contrasts and tables as JSON-ready values."""
@@ -71,10 +64,6 @@ class ValidationAnalysis:
             },
             "tables": {one.name: one.to_dict() for one in self.tables},
         }
-
-    def to_text(self) -> str:
-        """Return every table in plain characters."""
-        return tables_text(self.tables)
 
 
 def run_validation(
@@ -155,7 +144,7 @@ def analyze_validation(directory: AuditDirectory, study: ValidationPlan) -> tupl
         tables = validation_tables(study, runs, contrasts)
         facts = {name: record[name] for name in ("audit", "registration_digest", "study", "exposed", "mixtures")}
         analysis = ValidationAnalysis(study, tuple(runs), contrasts, tables, facts | {"scores": digests})
-        files = write_tables(directory.control_numbers(study.name), tables, facts=analysis.to_dict())
+        files = analysis.write(directory.control_numbers(study.name))
         enter_numbers(directory, files, facts={"control": study.name})
     return analysis, files
 

@@ -16,7 +16,7 @@ from leakscale.evidence.expected import expected_provenance, expected_summary
 from leakscale.evidence.tables import Basis, analyze_tree, basis_of, knows_truths, results_difference, table_columns
 from leakscale.evidence.tree import EvidenceTree
 from leakscale.reading import parse_json
-from leakscale.tables import table_contents
+from leakscale.tabled import table_contents
 
 __all__ = ["basis_bytes", "check_analysis"]
 
