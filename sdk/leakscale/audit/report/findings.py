@@ -14,7 +14,6 @@ from leakscale.audit.controls.pooling import PooledControls, pool_studies
 from leakscale.audit.controls.registering import control_names
 from leakscale.audit.controls.studied import studied
 from leakscale.audit.directory import REGISTERED, AuditDirectory
-from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import amendments_of, registration_of
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment, Registration
@@ -76,7 +75,7 @@ class AuditFindings:
     imports: tuple[ImportedLog, ...]
     """Logs that scores were read from, with what was overlooked."""
     pooled: PooledControls | None
-    """The same together; None unless two of them leaked the same kind of form."""
+    """The controls that were run, together; None unless two of them leaked the same kind of form."""
     files: Table[FileRow]
     head: str
     """Of the ledger, before the report."""
@@ -125,7 +124,7 @@ def read_audit_findings(
         controls=controls,
         open_controls=tuple(open_controls(directory, standing)),
         imports=imported_logs(standing),
-        pooled=_pooled(directory, locked_bank(directory, registration), controls),
+        pooled=_pooled(directory, registration, controls),
         files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
         origin=origin,
@@ -140,8 +139,12 @@ def _controls(directory: AuditDirectory, standing: Standing) -> Iterator[Control
             yield analyze_control(directory, name)[0]
 
 
-def _pooled(directory: AuditDirectory, bank: FormBank, controls: Sequence[ControlAnalysis]) -> PooledControls | None:
-    finished = {each.control.name for each in controls}
+def _pooled(
+    directory: AuditDirectory, registration: Registration, controls: Sequence[ControlAnalysis]
+) -> PooledControls | None:
+    if not controls:
+        return None
+    bank, finished = locked_bank(directory, registration), {each.control.name for each in controls}
     unfinished = [f"{name} (not finished)" for name in control_names(directory) if name not in finished]
     found = pool_studies([studied(each, bank, name=each.control.name) for each in controls], left_out=unfinished)
     return found if found.pools else None
