@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from leakscale.audit.controls.registering import registered_control
 from leakscale.audit.directory import AuditDirectory, BankRole
@@ -17,6 +21,9 @@ from leakscale.audit.validation.plan import Condition, ValidationPlan, load_vali
 from leakscale.audit.validation.running import run_validation
 from leakscale.audit.word_problems.opening import locked_problem_audit
 from leakscale.background import load_recipe
+from leakscale.cli.app import app
+from leakscale.cli.console import Console
+from leakscale.cli.shell import Shell
 from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.models import TrainingSource
 from leakscale.resources import studies_folder
@@ -37,6 +44,34 @@ def a_short_study(**tables: dict[str, Any]) -> ValidationPlan:
     return ValidationPlan.model_validate(fields)
 
 
+def as_toml(fields: dict[str, Any], prefix: str = "") -> str:
+    """Write nested tables; the values here are written alike in JSON."""
+    lines = [f"{name} = {json.dumps(value)}\n" for name, value in fields.items() if not isinstance(value, dict)]
+    tables = {f"{prefix}{name}": value for name, value in fields.items() if isinstance(value, dict)}
+    return "".join([*lines, *(f"[{name}]\n{as_toml(value, f'{name}.')}" for name, value in tables.items())])
+
+
+def assert_the_verb_reports(study: ValidationPlan, root: Path) -> None:
+    """Run the verb on what was run already: it writes the page and the figure, and enters nothing."""
+    for name in (study.plan, study.mixture.recipe):
+        (root / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(STUDY.parent / name, root / name)
+    (root / "study.toml").write_text(as_toml(study.model_dump(mode="json", exclude_none=True)), encoding="utf-8")
+    ledger = AuditDirectory.existing(root / "audit").ledger.read_bytes()
+    shell = Shell(console=Console(), server="", token=None)
+    arguments = ["audit", "validate", "--study", "study.toml", "--out", ".", "--figures", "figures"]
+    with contextlib.chdir(root):
+        outcome = CliRunner().invoke(app, arguments, obj=shell)
+
+    assert outcome.exit_code == 1, outcome.output  # a single seed has no interval, and confirms nothing
+    assert outcome.stdout.endswith("report: report.html\n")
+    assert "exact less related" in (root / "report.html").read_text(encoding="utf-8")
+    assert {path.name for path in (root / "figures").iterdir()} == {
+        "seed-contrasts.csv", "seed-contrasts.pdf", "seed-contrasts.svg",
+    }  # fmt: skip
+    assert AuditDirectory.existing(root / "audit").ledger.read_bytes() == ledger
+
+
 def test_exact_exposure_raises_the_advantage_and_paraphrase_exposure_does_not(tmp_path: Path) -> None:
     """The paper's finding, on a model and a bank that fit into a test; and the same call again changes nothing."""
     study = a_short_study()
@@ -53,6 +88,7 @@ def test_exact_exposure_raises_the_advantage_and_paraphrase_exposure_does_not(tm
     assert again.to_dict() == found.to_dict()
     assert directory.ledger.read_bytes() == ledger
     assert kinds.index(EntryKind.LOCK) < kinds.index(EntryKind.CONTROL) < kinds.index(EntryKind.SCORES)
+    assert_the_verb_reports(study, tmp_path)
     with pytest.raises(ConflictError, match=r"registered with another .*study\.training\.seeds"):
         run_validation(a_short_study(training={"seeds": [2]}), folder=STUDY.parent, root=tmp_path)
 

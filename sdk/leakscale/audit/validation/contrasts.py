@@ -20,7 +20,7 @@ from leakscale.audit.validation.plan import Condition, ValidationPlan
 from leakscale.stats import Interval, SeedContrast, paired_gap, seed_contrast
 from leakscale.tables import NUMBER, PERCENT, Table, TableHead
 
-__all__ = ["Contrasts", "RunNumbers", "contrasts_of", "run_numbers", "validation_tables"]
+__all__ = ["Contrasts", "RunNumbers", "contrasts_of", "named_contrasts", "run_numbers", "validation_tables"]
 
 CONTRASTS: Final = TableHead("1", "contrasts", "What each exposure did to the public-form advantage, seed by seed")
 CONDITIONS: Final = TableHead("", "conditions", "The four mixtures over all seeds")
@@ -156,15 +156,10 @@ def validation_tables(
     study: ValidationPlan, runs: Sequence[RunNumbers], contrasts: Contrasts
 ) -> tuple[Table[Any], ...]:
     """Return the three tables."""
-    named = {
-        "exact less related": (contrasts.exact, "registered"),
-        "paraphrase less related": (contrasts.paraphrase, "registered"),
-        "paraphrase less related, unseen forms": (contrasts.unseen, "beside"),
-    }
     confirmed = "As expected" if contrasts.is_confirmed else "Not as expected"
     return (
         CONTRASTS.filled(
-            [_contrast_row(name, *each) for name, each in named.items()],
+            [_contrast_row(name, *each) for name, each in named_contrasts(contrasts).items()],
             f"{confirmed}: exact exposure is to raise the advantage, paraphrase exposure is not. Intervals at "
             f"{100 * (1 - study.alpha):g} % are Student's over seeds; p is exact over signs, never below "
             f"{2 ** (1 - len(study.training.seeds)):.3g}. A paraphrase mixture holds one fresh form, which lowers the "
@@ -178,6 +173,15 @@ def validation_tables(
             ]
         ),
     )
+
+
+def named_contrasts(contrasts: Contrasts) -> dict[str, tuple[SeedContrast, str]]:
+    """Return every contrast by what it is called, and whether it was registered or stands beside."""
+    return {
+        "exact less related": (contrasts.exact, "registered"),
+        "paraphrase less related": (contrasts.paraphrase, "registered"),
+        "paraphrase less related, unseen forms": (contrasts.unseen, "beside"),
+    }
 
 
 def _advantages(runs: Sequence[RunNumbers], condition: Condition) -> Mapping[str, float]:

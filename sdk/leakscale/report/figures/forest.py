@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -30,6 +30,8 @@ _LETTER: Final = 7.2
 _BOLD_LETTER: Final = 8.4
 _GROUP: Final = 26
 _AXIS: Final = 26
+_DOTS: Final = 20
+"""Height of the single observations below an interval."""
 _LINE, _TWIN, _TEXT = 26, 33, 13
 """Below the top of a row: the registered interval, its twin, the baseline of its words."""
 
@@ -46,6 +48,8 @@ class ForestRow:
     """Its limit for infinitely many resamples; None where it was not released."""
     said: str = ""
     """What stands beside the name, e.g. a share."""
+    single: Mapping[str, float] = field(default_factory=dict)
+    """What the estimate is the mean of, by name, e.g. of each training run; drawn below it in this order."""
 
 
 def forest_panel(rows: Sequence[ForestRow], *, name: str, title: str, roles: Sequence[str] = ("ink",)) -> Panel:
@@ -61,23 +65,20 @@ def forest_panel(rows: Sequence[ForestRow], *, name: str, title: str, roles: Seq
     headings = sum(bool(group) for group, _ in groups)
     description = "; ".join(
         f"{': '.join(filter(None, (row.group, row.of)))}: {points(row.effect.estimate)} points"
-        f" ({bounds_in_words(row.effect)})" + (f", {row.said}" if row.said else "")
+        f" ({bounds_in_words(row.effect)})" + (f", {row.said}" if row.said else "") + _spoken(row.single)
         for row in rows
     )
     height = round(sum(map(_height, rows)) + headings * _GROUP + _AXIS)
     return Panel(name, title, description, partial(_draw, groups=groups, roles=roles), height)
 
 
+def _spoken(single: Mapping[str, float]) -> str:
+    return f"; {', '.join(f'{name} {points(value)}' for name, value in single.items())}" if single else ""
+
+
 def _draw(figure: Figure, *, groups: Sequence[tuple[str, list[ForestRow]]], roles: Sequence[str]) -> None:
     height = sum(sum(map(_height, rows)) + bool(group) * _GROUP for group, rows in groups)
-    scale = scale_of(
-        100 * end
-        for _, rows in groups
-        for row in rows
-        for one in (row.effect, row.exact)
-        if one is not None
-        for end in ((one.estimate,) if one.is_degenerate else (one.low, one.estimate, one.high))
-    )
+    scale = scale_of(100 * end for _, rows in groups for row in rows for end in _extent(row))
     axes = pixel_axes(figure, left=_MARGIN, top=0, width=_ROOM, height=height)
     axes.set(xlim=(scale.low, scale.high), ylim=(height, 0), yticks=[])
     axes.set_xticks(scale.ticks, list(map(signed, scale.ticks)))
@@ -90,6 +91,14 @@ def _draw(figure: Figure, *, groups: Sequence[tuple[str, list[ForestRow]]], role
         for row in rows:
             _row(axes, row, scale, y, color(roles[place % len(roles)]))
             y += _height(row)
+
+
+def _extent(row: ForestRow) -> Iterator[float]:
+    """Yield what has to lie on the axis, as shares."""
+    for one in (row.effect, row.exact):
+        if one is not None:
+            yield from (one.estimate,) if one.is_degenerate else (one.low, one.estimate, one.high)
+    yield from row.single.values()
 
 
 def _label(row: ForestRow) -> list[str]:
@@ -111,7 +120,7 @@ def _lines_above(row: ForestRow) -> int:
 
 
 def _height(row: ForestRow) -> int:
-    return _ROW + _lines_above(row) * _LINE_HEIGHT
+    return _ROW + _lines_above(row) * _LINE_HEIGHT + _DOTS * bool(row.single)
 
 
 def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
@@ -120,13 +129,17 @@ def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
     y += _lines_above(row) * _LINE_HEIGHT
     for tick in scale.ticks:
         shade = color("muted") if tick == 0 else color("rule")
-        axes.vlines(tick, y + _LINE - 8, y + _ROW - 2, colors=shade, linewidth=1, zorder=0)
+        axes.vlines(tick, y + _LINE - 8, y + _ROW - 2 + _DOTS * bool(row.single), colors=shade, linewidth=1, zorder=0)
     for number, line in enumerate(reversed(_value(row))):
         place = y + _TEXT - number * _LINE_HEIGHT
         axes.text(1, place, line, transform=axes.get_yaxis_transform(), ha="right", color=ink, size=12)
     _whisker(axes, row.effect, scale, y + _LINE, ink, is_twin=False)
     if row.exact is not None:
         _whisker(axes, row.exact, scale, y + _TWIN, color("muted"), is_twin=True)
+    if row.single:
+        # Each has a height of its own, so that equal ones stay apart, and the same in every row.
+        places = [y + _TWIN + 4 + _DOTS * place / len(row.single) for place in range(len(row.single))]
+        axes.plot([100 * value for value in row.single.values()], places, "o", color=color("muted"), markersize=3.5)
 
 
 def _whisker(axes: Axes, interval: Interval, scale: Scale, y: float, ink: str, *, is_twin: bool) -> None:
