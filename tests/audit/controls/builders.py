@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.audit.answering.builders import SpokenEngine
 from tests.audit.builders import choice
-from tests.audit.registration.builders import NOW, write_lines
+from tests.audit.registration.builders import BENCHMARK, NOW, write_lines
 
 from leakscale.audit.analysis import analyze_audit
 from leakscale.audit.answering.running import answer_audit
@@ -23,21 +23,11 @@ from leakscale.audit.registration.opening import open_audit
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.word_problems import write_problems
 
-PLAN = """
+PLAN = f"""
 format = 1
-name = "trial"
-title = "Trial"
-[benchmark]
-id = "sums"
-source = "written here"
-license = "CC0-1.0"
-[[models]]
-id = "tiny"
-source = "tiny"
-revision = "1"
-engine_options = {batch_size = 32, thread_count = 1}
+name = "trial"{BENCHMARK}engine_options = {{batch_size = 32, thread_count = 1}}
 [prompt]
-template = "{question}"
+template = "{{question}}"
 [decoding]
 token_count_max = 10
 [scoring]

@@ -12,10 +12,8 @@ from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.opening import open_audit
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PLAN = """
-format = 1
-name = "demo"
-title = "Demo"
+BENCHMARK = """
+title = "Trial"
 [benchmark]
 id = "sums"
 source = "written here"
@@ -24,7 +22,11 @@ license = "CC0-1.0"
 id = "tiny"
 source = "tiny"
 revision = "1"
-[[models]]
+"""
+"""What plans have in common: their audit's name goes before, more of the model or another one after."""
+PLAN = f"""
+format = 1
+name = "demo"{BENCHMARK}[[models]]
 id = "other"
 source = "other"
 revision = "2"
