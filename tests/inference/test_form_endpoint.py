@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -199,3 +200,27 @@ def test_texts_are_read_as_the_local_engine_reads_them(stub: Stub, model: ModelE
 
     assert ours == pytest.approx(theirs, abs=1e-4)
     assert not opened(stub, text_scores="none").reads_texts
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+@pytest.mark.parametrize("spelling", ["echo", "prompt-logprobs"])
+def test_a_log_probability_that_is_no_number_is_refused(model: ModelEndpoint, spelling: str, value: float) -> None:
+    """`min(0, NaN)` is 0: a token that the server could not score would count as certain."""
+
+    def broken(body: dict[str, Any], *others: Any) -> Any:
+        answer = model(body, *others)
+        choice = answer["choices"][0]
+        if "prompt_logprobs" in choice:
+            next(iter(choice["prompt_logprobs"][-1].values()))["logprob"] = value
+        elif "token_logprobs" in choice["logprobs"]:
+            choice["logprobs"]["token_logprobs"][1] = value
+        else:
+            choice["logprobs"]["content"][0]["logprob"] = value
+        return answer
+
+    with serving(broken) as stub:
+        engine = opened(stub, text_scores=spelling)
+        with pytest.raises(ModelError, match="gives no log-probabilities of prompt tokens"):
+            engine.read_texts(["Tom buys 3 boxes of 12."])
+        with pytest.raises(ModelError, match="gives no log-probabilities of its answers"):
+            engine.generate(PROMPTS[:1], decoding=Decoding(4))

@@ -7,6 +7,7 @@ the server itself made, so that nothing has to be known of its tokenizer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -125,7 +126,7 @@ def _answer_values(fields: Mapping[str, Any]) -> list[float]:
     try:
         found = choice["logprobs"]
         values = [each["logprob"] for each in found["content"]] if "content" in found else found["token_logprobs"]
-        return [float(value) for value in values if value is not None]
+        return [_log_probability(value) for value in values if value is not None]
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(
             "the endpoint gives no log-probabilities of its answers; set has_confidences to false, and the detectors "
@@ -157,4 +158,16 @@ def _listed(found: Sequence[Mapping[str, Any] | None]) -> list[ScoredToken]:
 def _token(name: object, value: Any, place: int) -> ScoredToken:
     if place == 0:
         return ScoredToken(str(name), None)
-    return ScoredToken(str(name), min(0.0, float(value)))
+    return ScoredToken(str(name), min(0.0, _log_probability(value)))
+
+
+def _log_probability(value: Any) -> float:
+    """Read one; JSON of a careless server holds `NaN` and `-Infinity`, and a bound would make certainty of the first.
+
+    Raises:
+        TypeError, ValueError: If it is no finite number.
+    """
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"a log-probability is {number}")
+    return number
