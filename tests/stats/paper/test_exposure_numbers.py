@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from scipy import special
 
 from leakscale.models import Candidate, Ring
 from leakscale.scoring import choice_index
@@ -187,6 +188,28 @@ def test_CS080_study_5_deep_accuracies() -> None:
     _, exposed = deep_arms()
 
     assert (exposed.base_accuracy, exposed.adapted_accuracy) == pytest.approx((0.376, 0.602), abs=5e-4)
+
+
+def test_CS080_the_deep_rise_is_nearly_half_of_the_public_effect_and_no_third() -> None:
+    """A third is what is left once fresh forms' .05 are taken off, of parents that are said not to have moved."""
+    _, exposed = deep_arms()
+    public = study_5()[0].effect.estimate
+    rise = exposed.adapted_accuracy - exposed.base_accuracy
+    borrowed = did(study_5()[1].c0, exposed).effect.estimate
+
+    assert rise / public == pytest.approx(0.46, abs=5e-3)
+    assert borrowed / public == pytest.approx(0.36, abs=5e-3)
+
+
+def test_CS082_a_gate_that_fires_seven_times_in_ten_is_not_vindicated_by_firing() -> None:
+    """The half-width is .25 and the tolerance .05; the difference that Study 6 measured hardly changes how often."""
+    error = 0.25 / 1.959964
+
+    def fires(difference: float) -> float:
+        return sum(float(special.ndtr((sign * difference - 0.05) / error)) for sign in (1, -1))
+
+    assert fires(0) == pytest.approx(0.695, abs=5e-4)
+    assert fires(-0.062) == pytest.approx(0.727, abs=5e-4)
 
 
 def test_CS081_deep_estimate_with_a_borrowed_counterfactual() -> None:
