@@ -183,6 +183,7 @@ def test_a_pilot_with_a_gap_of_its_own_adds_to_what_is_planted() -> None:
     of_still, of_ahead = (table_of("relabelling", each).rows for each in (still, ahead))
 
     assert all(one.rejected <= other.rejected for one, other in zip(of_still, of_ahead, strict=True))
+    assert of_ahead[0].advantage == 0
     assert of_ahead[0].rejected > of_still[0].rejected + 0.2
 
 

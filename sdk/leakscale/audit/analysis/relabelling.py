@@ -27,7 +27,8 @@ from leakscale.tables import NUMBER, PERCENT, Table
 __all__ = ["MismatchRow", "RelabellingRow", "mismatch", "relabelling"]
 
 _SIZES: Final = (50, 100, 200)
-_ADVANTAGES: Final = (0.05, 0.10, 0.20)
+_ADVANTAGES: Final = (0.0, 0.05, 0.10, 0.20)
+"""The first plants nothing: a model's own gap is seen too."""
 _PENALTIES: Final = (0.0, 0.02, 0.05, 0.08, 0.10)
 _AUDITS: Final = 500
 """Fewer: each has an interval."""
@@ -42,7 +43,7 @@ class RelabellingRow:
     model: str
     parents: int
     advantage: float
-    """Planted."""
+    """Planted, on top of the model's own gap."""
     detected: float = field(metadata=PERCENT)
     """By the registered interval."""
     rejected: float = field(metadata=PERCENT)
@@ -73,12 +74,12 @@ def relabelling(panel: Panel, settings: AuditSettings) -> Table[RelabellingRow]:
         rows = [row for model in panel for size in sizes for row in _compared(model, size, settings, left_out)]
     except StatisticsError as error:
         return heads.RELABELLING.withheld(str(error))
-    if not rows:
+    if not any(row.advantage for row in rows):
         return heads.RELABELLING.withheld(heads.NO_ROOM)
     note = (
         f"{_AUDITS:,} audits each, {_TESTED_AUDITS:,} for the level, seed {settings.seed}; {rule.bound} on the "
         f"guardrail branch, {rule.alternative} test at {rule.alpha:g}. The interval is corrected for the size of the "
-        f"benchmark, the test is not. {_NO_FINDING}: see table "
+        f"benchmark, the test is not. An advantage is planted on top of the model's own gap. {_NO_FINDING}: see table "
         f"{heads.MISMATCH.number}."
     )
     return heads.RELABELLING.filled(rows, note + heads.not_planted(left_out))
