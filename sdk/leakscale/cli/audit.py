@@ -10,6 +10,8 @@ from leakscale.cli import (
     audit_answer,
     audit_check,
     audit_demo,
+    audit_deposit,
+    audit_fetch,
     audit_import,
     audit_lock,
     audit_new,
@@ -18,6 +20,7 @@ from leakscale.cli import (
     audit_report,
     audit_review,
     audit_show,
+    audit_submit,
     audit_validate,
 )
 
@@ -29,8 +32,11 @@ app.command("check")(audit_check.check)
 app.command("review")(audit_review.review)
 app.command("lock")(audit_lock.lock)
 app.command("amend")(audit_amend.amend)
+app.command("deposit")(audit_deposit.deposit)
+app.command("fetch")(audit_fetch.fetch)
 app.command("show")(audit_show.show)
 app.command("answer")(audit_answer.answer)
+app.command("submit")(audit_submit.submit)
 app.command("import")(audit_import.import_)
 app.command("analyze")(audit_analyze.analyze)
 app.command("positive-control")(audit_positive_control.positive_control)

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from leakscale.cli.exits import ExitCode
 from leakscale.cli.shell import shell_of
+from leakscale.cli.values import public_key_of
 
 if TYPE_CHECKING:
     from leakscale.verify import Verification
@@ -73,7 +74,7 @@ def directory(
     from leakscale.verify.directory import ServerDirectory  # noqa: PLC0415
 
     tree = find_tree(root)
-    key = None if public_key is None else _key(public_key)
+    key = None if public_key is None else public_key_of(public_key)
     if tree is not None:
         _verify_tree(context, tree, key=key, manifest_digest=manifest_digest)
         return
@@ -132,7 +133,7 @@ def edition(
     """
     from leakscale.verify import verify_edition  # noqa: PLC0415
 
-    _say(context, verify_edition(root, name.removeprefix("editions/"), public_key=_key(public_key)))
+    _say(context, verify_edition(root, name.removeprefix("editions/"), public_key=public_key_of(public_key)))
 
 
 def _say(context: typer.Context, verification: Verification) -> None:
@@ -147,16 +148,3 @@ def _say(context: typer.Context, verification: Verification) -> None:
     shell_of(context).console.result({"holds": verification.holds, "checks": checks}, text="\n".join(lines))
     if not verification.holds:
         raise typer.Exit(ExitCode.NEGATIVE)
-
-
-def _key(text: str) -> bytes:
-    digits = text.strip()
-    if not _KEY.fullmatch(digits.lower()) and Path(text).is_file():
-        digits = Path(text).read_text(encoding="ascii", errors="replace").strip()
-    if not _KEY.fullmatch(digits.lower()):
-        raise typer.BadParameter(
-            f"{text[:80]!r} is neither 64 hexadecimal digits nor a file that holds them; `leakscale server status` "
-            "prints the key",
-            param_hint="--public-key",
-        )
-    return bytes.fromhex(digits)

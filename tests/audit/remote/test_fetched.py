@@ -173,7 +173,7 @@ def a_release(fetched: AuditDirectory, key: Ed25519PrivateKey, **facts: Any) -> 
     """Sign what a server would say of the scores."""
     first = AuditLedger(fetched).entries()[0].facts
     whole = {
-        "audit": "demo",
+        "audit": "audits/demo",
         "registration": first["registration_digest"],
         "variant": "registered",
         "assurance_level": "L2",
@@ -201,7 +201,7 @@ def test_the_assurance_level_is_the_servers_word(tmp_path: Path) -> None:
     assert server_key.hex() in shown
     refused = {
         "another key signed it": a_release(fetched, other),
-        "its audit is 'other', not 'demo'": a_release(fetched, key, audit="other"),
+        "its audit is 'audits/other', not 'audits/demo'": a_release(fetched, key, audit="audits/other"),
         "its registration is '00'": a_release(fetched, key, registration="00"),
         "its variant is 'amendment-1', not 'registered'": a_release(fetched, key, variant="amendment-1"),
         "its assurance level is 'L9'": a_release(fetched, key, assurance_level="L9"),

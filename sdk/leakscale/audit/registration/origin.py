@@ -36,11 +36,6 @@ class Fetched:
     server_key: bytes
     """Raw Ed25519 key by which the server signs, 32 bytes."""
 
-    @property
-    def audit_id(self) -> str:
-        """The audit's name as its registration has it."""
-        return self.audit.partition("/")[2]
-
     def to_json(self) -> dict[str, str]:
         """Return the fields as plain JSON values."""
         return {

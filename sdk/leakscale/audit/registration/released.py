@@ -66,7 +66,7 @@ def released_in(content: bytes, fetched: Fetched, *, variant: str, source: str) 
     """
     facts = open_envelope(content, Predicate.AUDIT_SCORES, public_key=fetched.server_key, source=source).facts
     try:
-        about = {"audit": fetched.audit_id, "registration": fetched.registration_digest, "variant": variant}
+        about = {"audit": fetched.audit, "registration": fetched.registration_digest, "variant": variant}
         if other := [name for name, value in about.items() if facts[name] != value]:
             raise ValueError(f"its {other[0]} is '{facts[other[0]]}', not '{about[other[0]]}'")
         if facts["assurance_level"] not in _LEVELS:
