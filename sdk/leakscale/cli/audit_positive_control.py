@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from leakscale.cli.exits import ExitCode
 from leakscale.cli.shell import shell_of
 from leakscale.cli.stage_bars import StageBars
 
@@ -27,7 +28,8 @@ def positive_control(
     """Leak a random half of a locked audit into its model, run the same audit before and after, and compare.
 
     Before anything is trained, every planted answer is put to the audit's own scorer, and one that it cannot read stops
-    the control. Interrupted, the same command goes on. A control is run as it was registered, every seed of it.
+    the control. Interrupted, the same command goes on. A control is run as it was registered, every seed of it. Exits
+    with 1 where nothing was planted, or the null run is not clean.
 
     For example:
 
@@ -37,10 +39,12 @@ def positive_control(
     """
     from leakscale.audit.controls import load_control  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.controls.running import run_control  # noqa: PLC0415
+    from leakscale.audit.controls.tables import null_verdict  # noqa: PLC0415
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415
 
     console, control = shell_of(context).console, load_control(file)
     directory = AuditDirectory.existing(file.parent / control.audit)
+    console.note(f"control {control.name}: loading the model")
     with StageBars(console) as bars:
         analysis, files = run_control(directory, control, folder=file.parent, watch=bars.update, note=console.note)
     console.note(f"{len(files)} files in {files[0].parent}")
@@ -48,6 +52,9 @@ def positive_control(
     chosen = [analysis.table(name) for name in names]
     text = "\n\n".join([*(one.to_text() for one in chosen), "\n".join(control_lines(analysis))])
     console.result({"control": analysis.to_dict(), "files": [str(path) for path in files]}, text=text)
+    null = null_verdict(control, analysis.runs)
+    if not analysis.registered.manipulation.is_passed or not (null is None or null.is_clean):
+        raise typer.Exit(ExitCode.NEGATIVE)
 
 
 def control_lines(analysis: ControlAnalysis) -> list[str]:

@@ -78,7 +78,8 @@ def test_digests_are_those_of_the_files(reported: AuditDirectory) -> None:
     assert {row.file.split("/")[0] for row in rows} == {
         "draw.json", "frame.jsonl", "registration.json", "scores", "analysis", "controls",
     }  # fmt: skip
-    assert next(row for row in rows if row.file.startswith("scores/")).made_by == "leakscale audit answer trial"
+    assert next(row for row in rows if row.file.startswith("scores/")).made_by == "leakscale audit answer audit"
+    assert {row.made_by for row in rows if ".leak-" in row.file} == {"leakscale audit positive-control leak.toml"}
     assert {row.made_by.split()[2] for row in rows} <= {command.name for command in verbs.registered_commands}
 
 
@@ -126,9 +127,9 @@ def test_two_controls_of_a_kind_are_shown_together(tmp_path: Path) -> None:
 
     assert "exact, 2 controls: public forms: +100.0 points" in audit_figures(findings)["pooled"].panels[0].description
     assert "## Positive controls together" in twin
-    assert "made by `leakscale audit pool trial`" in twin
+    assert "made by `leakscale audit pool audit`" in twin
     assert "The controls together" in page
-    assert page.count("leakscale audit pool trial") >= 3
+    assert page.count("leakscale audit pool audit") >= 3
 
 
 def test_every_figure_of_the_audit_is_on_its_page(reported: AuditDirectory) -> None:

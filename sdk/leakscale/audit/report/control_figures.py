@@ -114,7 +114,7 @@ def _pooled(findings: AuditFindings) -> Iterator[PageFigure]:
                 )
                 for row in table.rows
             ],
-            command=f"leakscale audit pool {findings.name}",
+            command=f"leakscale audit pool {findings.folder}",
         )
 
 

@@ -25,7 +25,7 @@ def audit_figures(findings: AuditFindings) -> dict[str, PageFigure]:
     Those of one positive control are `control-NAME-...`; where there are several, `controls` sets them beside each
     other.
     """
-    command = f"leakscale audit report {findings.name}"
+    command = f"leakscale audit report {findings.folder}"
     made = [
         *_registered(findings, command),
         *planning_figures(findings, command),

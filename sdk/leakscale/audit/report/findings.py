@@ -90,6 +90,11 @@ class AuditFindings:
         return self.registration.name
 
     @property
+    def folder(self) -> str:
+        """Name of the audit's folder, by which commands take it."""
+        return self.directory.root.absolute().name
+
+    @property
     def claiming(self) -> tuple[str, ...]:
         """Models for which the registered claim rule fired."""
         return tuple(row.model for row in self.analysis.table("claims").rows if row.verdict == "advantage")
@@ -125,7 +130,7 @@ def read_audit_findings(
         open_controls=tuple(open_controls(directory, standing)),
         imports=imported_logs(standing),
         pooled=_pooled(directory, registration, controls),
-        files=_FILES.filled(_files(directory, registration.name), "SHA-256 of what may be published beside this."),
+        files=_FILES.filled(_files(directory), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
         origin=origin,
         released=released_of(directory, origin, REGISTERED) if origin else None,
@@ -150,19 +155,30 @@ def _pooled(
     return found if found.pools else None
 
 
-def _files(directory: AuditDirectory, name: str) -> Iterator[FileRow]:
-    root = directory.root
+def _files(directory: AuditDirectory) -> Iterator[FileRow]:
+    root, name = directory.root, directory.root.absolute().name
     entered = {entry.subject: entry.facts.get("made_by") for entry in AuditLedger(directory).entries()}
     # Readings are made by the verb that asks.
     entered = {subject: "answer" if verb == "reading" else verb for subject, verb in entered.items()}
     if fetched_of(directory) is not None:
         entered |= dict.fromkeys(("draw.json", "frame.jsonl", "registration.json"), "fetch")
+    controls = control_names(directory)
     for top, verb in _VERBS.items():
         for path in _below(root / top):
             relative = path.relative_to(root).as_posix()
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            command = f"leakscale audit {entered.get(relative) or verb} {name}"
-            yield FileRow(relative, digest, command + _variant(path.relative_to(root)))
+            command = f"leakscale audit {entered.get(relative) or verb} {name}{_variant(path.relative_to(root))}"
+            yield FileRow(relative, digest, _of_control(path.relative_to(root), controls) or command)
+
+
+def _of_control(path: PurePath, controls: Sequence[str]) -> str:
+    """Return the command that made a positive control's file: its numbers, or the scores of one of its states."""
+    top, *rest = path.parts
+    parts = path.name.split(".")
+    for name in controls:
+        if (top == "controls" and rest[0] == name) or (top == "scores" and parts[1].startswith(f"{name}-")):
+            return f"leakscale audit positive-control {name}.toml"
+    return ""
 
 
 def _variant(path: PurePath) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from leakscale.audit.controls.filing import ControlAnalysis
 from leakscale.audit.controls.plan import ExposureKind
+from leakscale.audit.controls.tables import null_verdict, seed_verdict
 from leakscale.audit.report.control_figures import landed_table
 from leakscale.audit.report.figures import audit_figures
 from leakscale.audit.report.findings import AuditFindings, csv_name, table_files
@@ -67,7 +68,7 @@ def render_audit_report(findings: AuditFindings) -> str:
         files=table_files(findings),
         csv_name=csv_name,
         pool_command=pool_command(findings),
-        analyze_command=f"leakscale audit analyze {findings.name}",
+        analyze_command=f"leakscale audit analyze {findings.folder}",
     )
 
 
@@ -96,19 +97,26 @@ def caution(findings: AuditFindings) -> str:
 
 def control_words(control: ControlAnalysis) -> list[str]:
     """Return what a positive control found, a sentence each."""
-    run = control.registered
+    run, plan = control.registered, control.control
+    seeds = len([each for each in control.runs if not each.run.is_null])
+    counted = f"{seeds} seed{'s' * (seeds != 1)}"
+    verdicts = (
+        run.manipulation,
+        run.gap,
+        run.share,
+        null_verdict(plan, control.runs),
+        seed_verdict(plan, control.runs),
+    )
     return [
-        f"{_FORMS[control.control.exposure.kind]} of {control.exposed_count} of {control.parent_count} parents leaked; "
-        f"{len([each for each in control.runs if not each.run.is_null])} seeds, registered: {run.run.label}.",
-        f"{_sentence(str(run.manipulation))}.",
-        f"{_sentence(str(run.gap))}.",
-        f"{_sentence(str(run.share))}.",
+        f"{_FORMS[plan.exposure.kind]} of {control.exposed_count} of {control.parent_count} parents leaked; {counted}, "
+        f"registered: {run.run.label}.",
+        *(f"{_sentence(str(each))}." for each in verdicts if each is not None),
     ]
 
 
 def pool_command(findings: AuditFindings) -> str:
     """Return the command that computes what the controls say together."""
-    return f"leakscale audit pool {findings.name}"
+    return f"leakscale audit pool {findings.folder}"
 
 
 def render_markdown(findings: AuditFindings) -> str:
@@ -127,16 +135,16 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         yield from ("", *server_words(findings), f"Server's key: `{findings.origin.server_key.hex()}`")
     files = table_files(findings)
     for table in findings.analysis.tables:
-        yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.name}")
+        yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.folder}")
     yield from _markdown_controls(findings)
     for amendment, analysis in findings.amended:
         yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
         for table in analysis.tables:
             file = f"analysis/{amendment.variant}/{csv_name(table)}"
-            command = f"leakscale audit analyze {findings.name} --variant {amendment.variant}"
+            command = f"leakscale audit analyze {findings.folder} --variant {amendment.variant}"
             yield from _markdown_table(table, file, command)
     yield from _markdown_entered(findings)
-    yield from _markdown_table(findings.files, "", f"leakscale audit report {findings.name}")
+    yield from _markdown_table(findings.files, "", f"leakscale audit report {findings.folder}")
     yield from ("", f"Ledger: `{findings.head}`")
 
 
