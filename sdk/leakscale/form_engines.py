@@ -5,19 +5,22 @@ What they do is in `leakscale.inference.forms`; a plan is read, and answers are 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from leakscale.errors import InvalidRequestError
 
-__all__ = ["FORM_ENGINES", "Generated", "OptionScore", "require_form_engine"]
+__all__ = ["FORM_ENGINES", "Generated", "OptionScore", "require_engine_options", "require_form_engine"]
 
 FORM_ENGINES: Final[Mapping[str, tuple[str, str]]] = {
     "transformers": ("leakscale.inference.forms.local", "open_local_forms"),
     "openai": ("leakscale.inference.forms.endpoint", "open_endpoint_forms"),
 }
 """Module and function of each engine."""
+_OPTIONS: Final = {"transformers": "local_form_options", "openai": "endpoint_form_options"}
+"""Function of `leakscale.inference.forms.options` that reads each engine's options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +52,15 @@ def require_form_engine(name: str) -> None:
     """
     if name not in FORM_ENGINES:
         raise InvalidRequestError(f"engine '{name}' is not one of {', '.join(FORM_ENGINES)}; choose one of them")
+
+
+def require_engine_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that an engine could not be opened with, without opening one.
+
+    What is not looked at: whether model, device and endpoint are there.
+
+    Raises:
+        InvalidRequestError: Naming the option, its value and what it may be.
+    """
+    module = importlib.import_module("leakscale.inference.forms.options")  # by name: whoever scores has no engines
+    getattr(module, _OPTIONS[name])(options)

@@ -483,7 +483,7 @@ def test_reply_of_the_asked_model_is_taken(
         ({"url": "http://x", "prompts": "text"}, "'prompts' is 'text'; choose among tokens, messages"),
         ({"url": "http://x", "constraint": "hope"}, "'constraint' is 'hope'"),
         ({"url": "http://x", "tokens_max": 64, "tokens_max_second": 64}, "the second must be longer"),
-        ({"url": "http://x", "concurrency": 0}, "must be at least 1"),
+        ({"url": "http://x", "concurrency": 0}, "'concurrency' is 0; it is at least 1"),
         ({"url": "http://x", "served_adapter": "a"}, "needs both the adapter's folder and 'served_adapter'"),
         ({"url": "http://x", "temperature": 0}, "option 'temperature' does not exist"),
     ],

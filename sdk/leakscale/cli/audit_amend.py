@@ -35,7 +35,7 @@ def amend(
     from leakscale.audit.registration.amending import amend_audit  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
-    amendment = amend_audit(directory, changes=dict(_change(each) for each in changes), reason=reason)
+    amendment = amend_audit(directory, changes=_changes(changes), reason=reason)
     seen = (
         f"{len(amendment.files_seen)} files of answers or scores existed" if amendment.files_seen else "nothing asked"
     )
@@ -43,6 +43,14 @@ def amend(
         {"variant": amendment.variant, **amendment.to_json()},
         text=f"{amendment.variant} logged at {amendment.amended_at}; before it {seen}",
     )
+
+
+def _changes(texts: list[str]) -> dict[str, Any]:
+    found = [_change(text) for text in texts]
+    fields = [field for field, _ in found]
+    if twice := next((field for field in fields if fields.count(field) > 1), None):
+        raise typer.BadParameter(f"field '{twice}' is set twice; set each once", param_hint="--set")
+    return dict(found)
 
 
 def _change(text: str) -> tuple[str, Any]:

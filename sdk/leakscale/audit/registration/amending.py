@@ -19,7 +19,7 @@ from leakscale.audit.directory import REGISTERED, AuditDirectory
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.origin import fetched_of, require_golds
-from leakscale.audit.registration.preconditions import rehearse
+from leakscale.audit.registration.preconditions import rehearse, require_engines
 from leakscale.audit.registration.released import released_of
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
@@ -141,4 +141,5 @@ def _check(
             f"amendment of audit '{registration.name}': it changes nothing; set a field to another value"
         )
     control_count = registration.control.parent_count if registration.control else 0
+    require_engines(amended.plan)
     rehearse(amended.plan, amended.draw, locked_bank(directory, registration), control_count=control_count)

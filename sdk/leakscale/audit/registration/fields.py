@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from leakscale.audit.checks import CheckSettings
 from leakscale.audit.directory import BankRole
 from leakscale.audit.scoring.numbers import AnswerFormat, NumericParser
+from leakscale.digests import canonical_json
 from leakscale.errors import InvalidRequestError
 from leakscale.form_engines import require_form_engine
 from leakscale.stats import ADJUSTMENTS, COMBINATIONS, COMPONENTS, CONTROLS, MEAN_METHODS, RHO_GRID, RHO_HEADLINE
@@ -73,6 +74,19 @@ class ModelTable(_Table):
     engine: Identifier = "transformers"
     """What answers; `log` for a model that was asked already, whose evaluation log is imported."""
     engine_options: dict[str, Any] = Field(default={})
+
+    @field_validator("engine_options")
+    @classmethod
+    def _hold_what_can_be_signed(cls, options: dict[str, Any]) -> dict[str, Any]:
+        for name, value in options.items():
+            try:
+                canonical_json(value)
+            except (ValueError, RecursionError) as error:
+                raise ValueError(
+                    f"{name} is {str(value)[:40]}, which JSON cannot hold; give text, a truth value or a finite number "
+                    "below 2**53"
+                ) from error
+        return options
 
     @field_validator("engine")
     @classmethod

@@ -28,6 +28,7 @@ from leakscale.audit.registration.preconditions import (
     rehearse,
     require_checks,
     require_draw,
+    require_engines,
     resolve_gates,
 )
 from leakscale.audit.registration.signing import AuditKey, AuditStatement
@@ -77,6 +78,7 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
         # 4. Somebody read what the plan wants read.
         read_count = _require_reading(directory, plan, bank, control)
         # 5. The gates can see as finely as they judge, and the registered analysis can run.
+        require_engines(plan)
         gates = resolve_gates(plan, bank, control)
         rehearse(plan, record, bank, control_count=len(control.parents) if control else 0)
         # 6. Sign, then enter: without the entry the document counts for nothing.

@@ -15,11 +15,20 @@ from leakscale.audit.registration.models import DrawRecord, GateResolution
 from leakscale.audit.registration.opening import draw_again
 from leakscale.audit.registration.plan import AuditPlan
 from leakscale.errors import InvalidRequestError, PreconditionError
+from leakscale.form_engines import require_engine_options
 from leakscale.stats import claim_rule, register_gate
 from leakscale.stats.errors import StatisticsError, UnderpoweredGateError
 from leakscale.stats.gaps import Gaps
 
-__all__ = ["read_control", "rehearse", "require_checks", "require_draw", "require_drawn", "resolve_gates"]
+__all__ = [
+    "read_control",
+    "rehearse",
+    "require_checks",
+    "require_draw",
+    "require_drawn",
+    "require_engines",
+    "resolve_gates",
+]
 
 
 def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) -> None:
@@ -110,6 +119,20 @@ def read_control(directory: AuditDirectory, plan: AuditPlan) -> FormBank | None:
                 "counts once"
             )
     return control
+
+
+def require_engines(plan: AuditPlan) -> None:
+    """Refuse a plan whose engines could not be opened, once its questions can no longer be changed.
+
+    Raises:
+        InvalidRequestError: If an engine does not know an option, or may not take its value.
+    """
+    for model in plan.models:
+        if not model.is_asked_already:
+            try:
+                require_engine_options(model.engine, model.engine_options)
+            except InvalidRequestError as error:
+                raise InvalidRequestError(f"model '{model.id}', engine '{model.engine}': {error}") from error
 
 
 def resolve_gates(plan: AuditPlan, bank: FormBank, control: FormBank | None) -> tuple[GateResolution, ...]:

@@ -13,7 +13,13 @@ from leakscale.audit.forms import FormBank, read_bank
 from leakscale.audit.registration.opening import read_draw
 from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.plan import load_plan
-from leakscale.audit.registration.preconditions import read_control, rehearse, require_draw, resolve_gates
+from leakscale.audit.registration.preconditions import (
+    read_control,
+    rehearse,
+    require_draw,
+    require_engines,
+    resolve_gates,
+)
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
 from leakscale.errors import LeakScaleError
 from leakscale.stats.errors import StatisticsError
@@ -91,6 +97,7 @@ def readiness_of(directory: AuditDirectory, *, corpus: Iterable[Path] = ()) -> R
     items = [item for role, held in banks.items() for item in review_queue(held, settings, role=role)]
     standing = ReviewLog(directory).standing(items)
     _attempt(obstacles, lambda: require_reading(items, standing, scope=plan.review.scope))
+    _attempt(obstacles, lambda: require_engines(plan))
     _attempt(obstacles, lambda: resolve_gates(plan, bank, control))
     _attempt(obstacles, lambda: rehearse(plan, record, bank, control_count=_count(control)))
     return Readiness(tuple(findings), tuple(obstacles), frozenset(standing))

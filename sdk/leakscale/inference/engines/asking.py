@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 from typing import Any, TypeVar
 
-from leakscale.errors import InvalidRequestError
 from leakscale.inference.engines.dialect import check_reply_model
+from leakscale.inference.engines.options import ConnectionOptions
 from leakscale.inference.engines.patience import Patience
 from leakscale.inference.engines.transport import HttpTransport, TransportFailure
 
@@ -20,40 +19,11 @@ Request = tuple[str, dict[str, Any]]
 """Path below the base of the API, and body."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionOptions:
-    """Where an endpoint is, under which names it serves, and how its failures are borne."""
-
-    url: str
-    """Base of the API, e.g. `http://localhost:8000/v1`."""
-    served_model: str | None = None
-    """Name under which the endpoint serves the base model, where it is not the model's own."""
-    served_adapter: str | None = None
-    """Name under which the endpoint serves the model with the adapter; None for the base state."""
-    any_reply_model: bool = False
-    """Whether answers may name another model than was asked for: for a server that replies with a path or an alias."""
-    concurrency: int = 16
-    """Requests in flight."""
-    transport_failures_max: int = 8
-    """Failures in a row of one request after which the endpoint counts as unavailable."""
-    backoff_s: float = 0.5
-    """Pause after the first failure of a request; it doubles with each."""
-    timeout_s: float = 120.0
-    api_key_variable: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; none is sent where it is not set."""
-
-
 class Endpoint:
     """Sends requests and reads what comes back; safe to share among threads."""
 
     def __init__(self, options: ConnectionOptions) -> None:
-        """Check the options; nothing is sent yet.
-
-        Raises:
-            InvalidRequestError: If nothing could ever be sent.
-        """
-        if options.concurrency < 1 or options.transport_failures_max < 1:
-            raise InvalidRequestError("engine options 'concurrency' and 'transport_failures_max' must be at least 1")
+        """Make ready to send; nothing is sent yet."""
         self._is_any_reply_good = options.any_reply_model
         self.patience = Patience(options.url, options.transport_failures_max, options.backoff_s, options.timeout_s)
         self._transport = HttpTransport(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -32,26 +31,13 @@ from leakscale.inference.engines.checks import (
     order_check,
     repeat_check,
 )
+from leakscale.inference.engines.options import LocalOptions
 from leakscale.inference.engines.prefix import PrefixCache
 from leakscale.inference.engines.preflight import PreflightReport
 from leakscale.inference.engines.tree import TokenTree, token_tree, tree_mask
 from leakscale.inference.trie import ChoiceDistribution, choice_distribution
 
 __all__ = ["LocalModel", "LocalOptions", "question_runs"]
-
-
-@dataclass(frozen=True, slots=True)
-class LocalOptions:
-    """How a local model computes; all of it is part of its identity."""
-
-    dtype: str = "float32"
-    """`float32` or `bfloat16`. In bfloat16 draws are repeatable on one machine, and coarser everywhere."""
-    attention: str = "sdpa"
-    """`sdpa` or `eager`."""
-    device: str = "cpu"
-    """In torch's words, e.g. `cuda:0`."""
-    thread_count: int = 2
-    """CPU threads. Fixed, not read off the machine, because the order of a sum decides its last bits."""
 
 
 class _Forward(enum.StrEnum):

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from leakscale.errors import InvalidRequestError, ModelError
-from leakscale.inference.engines.asking import ConnectionOptions, Endpoint, Request
+from leakscale.inference.engines.asking import Endpoint, Request
 from leakscale.inference.engines.endpoint import adapter_facts
-from leakscale.inference.engines.preflight import parse_options
 from leakscale.inference.engines.transport import TransportFailure
 from leakscale.inference.forms import Decoding, FormPrompt, Generated, JsonScalar, OptionScore, shared_length
+from leakscale.inference.forms.options import EndpointFormOptions, endpoint_form_options
 from leakscale.inference.forms.wire import (
-    TEXT_SCORES,
     ScoredToken,
     generate_request,
     read_generated,
@@ -33,26 +31,7 @@ from leakscale.inference.forms.wire import (
 
 __all__ = ["EndpointFormEngine", "EndpointFormOptions", "open_endpoint_forms"]
 
-_DIALECTS: Final = ("vllm", "openai")
-_TOKEN_CAPS: Final = ("max_tokens", "max_completion_tokens")
 _Value = TypeVar("_Value")
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointFormOptions(ConnectionOptions):
-    """Options of the engine `openai` in an audit."""
-
-    dialect: str = "vllm"
-    """`vllm` says every sampling parameter that a model's generation config could change; `openai` those of the OpenAI
-    API alone, for servers that refuse others."""
-    token_cap: str = "max_tokens"  # noqa: S105  the name of a field
-    """Name of the field that caps an answer: `max_tokens`, or `max_completion_tokens`."""
-    text_scores: str = "echo"
-    """How the endpoint says how probable a prompt's tokens are: `echo`, `prompt-logprobs`, or `none`: it does not."""
-    has_confidences: bool = True
-    """Whether the endpoint says how probable the tokens of its own answer were."""
-    batch_size: int = 64
-    """Answers that are asked for, `concurrency` at a time, before they are kept."""
 
 
 class EndpointFormEngine:
@@ -181,7 +160,7 @@ class EndpointFormEngine:
 
 def open_endpoint_forms(*, source: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> EndpointFormEngine:
     """Open the engine `openai`; see `open_form_engine`. The source is the model's name at the endpoint."""
-    return EndpointFormEngine(str(source), adapter=adapter, options=parse_options(EndpointFormOptions, options))
+    return EndpointFormEngine(str(source), adapter=adapter, options=endpoint_form_options(options))
 
 
 def _joint(tokens: Sequence[ScoredToken]) -> OptionScore:
@@ -189,12 +168,6 @@ def _joint(tokens: Sequence[ScoredToken]) -> OptionScore:
 
 
 def _check(options: EndpointFormOptions, adapter: Path | None) -> None:
-    for name, known in (("dialect", _DIALECTS), ("token_cap", _TOKEN_CAPS), ("text_scores", TEXT_SCORES)):
-        value = getattr(options, name)
-        if value not in known:
-            raise InvalidRequestError(f"engine option '{name}' is '{value}'; choose among {', '.join(known)}")
-    if options.batch_size < 1:
-        raise InvalidRequestError(f"engine option 'batch_size' is {options.batch_size}; it is at least 1")
     if adapter is not None and options.served_adapter is None:
         raise InvalidRequestError(
             "an adapted state needs 'served_adapter', the name under which the endpoint serves the adapter"

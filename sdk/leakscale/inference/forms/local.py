@@ -11,7 +11,6 @@ log-probability a token of the greedy continuation).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,11 @@ from leakscale.adaptation.rendering import encode_prompt
 from leakscale.base_model import named_model
 from leakscale.errors import InvalidRequestError, ModelError
 from leakscale.inference.draws import counter_uniform
-from leakscale.inference.engines.local import LocalModel, LocalOptions
-from leakscale.inference.engines.preflight import parse_options
+from leakscale.inference.engines.local import LocalModel
 from leakscale.inference.forms import Decoding, FormPrompt, Generated, JsonScalar, OptionScore, shared_length
+from leakscale.inference.forms.options import LocalFormOptions, local_form_options
 
 __all__ = ["LocalFormEngine", "LocalFormOptions", "open_local_forms"]
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFormOptions(LocalOptions):
-    """Options of the engine `transformers` in an audit."""
-
-    batch_size: int = 8
-    """Prompts that are answered together."""
 
 
 class LocalFormEngine:
@@ -45,11 +36,8 @@ class LocalFormEngine:
         """Load the weights.
 
         Raises:
-            InvalidRequestError: If the batch size is below one.
             ModelError: If the model or the adapter folder cannot be used.
         """
-        if options.batch_size < 1:
-            raise InvalidRequestError(f"engine option 'batch_size' is {options.batch_size}; it is at least 1")
         self._local = LocalModel(folder, adapter=adapter, options=options)
         self._tokenizer = folder.tokenizer
         self._ends = _end_ids(self._local.model, folder)
@@ -199,9 +187,7 @@ class _Written:
 
 def open_local_forms(*, source: str | Path, adapter: Path | None, options: Mapping[str, Any]) -> LocalFormEngine:
     """Open the engine `transformers`; see `open_form_engine`. `tiny` is the model that ships."""
-    return LocalFormEngine(
-        open_model_folder(named_model(source)), adapter=adapter, options=parse_options(LocalFormOptions, options)
-    )
+    return LocalFormEngine(open_model_folder(named_model(source)), adapter=adapter, options=local_form_options(options))
 
 
 def _log_p(logits: torch.Tensor, row: Sequence[int]) -> tuple[float, ...]:

@@ -16,11 +16,9 @@ from leakscale.errors import ModelError
 from leakscale.inference.engines.asking import Request
 from leakscale.inference.engines.dialect import read_completion
 from leakscale.inference.forms import Decoding, FormPrompt, Generated
+from leakscale.inference.forms.options import TEXT_SCORES
 
-__all__ = ["TEXT_SCORES", "ScoredToken", "generate_request", "read_generated", "read_text", "text_request"]
-
-TEXT_SCORES: Final = ("echo", "prompt-logprobs", "none")
-"""OpenAI completions and vLLM, vLLM alone, or nothing."""
+__all__ = ["ScoredToken", "generate_request", "read_generated", "read_text", "text_request"]
 
 _NEUTRAL: Final[Mapping[str, Any]] = {"top_p": 1}
 _NEUTRAL_VLLM: Final[Mapping[str, Any]] = {**_NEUTRAL, "top_k": -1, "min_p": 0, "repetition_penalty": 1}
