@@ -56,7 +56,11 @@ def a_locked(folder: Path, audit_id: str = "demo", *, plan: str = PLAN, control_
     directory = locked_audit(
         folder, plan=plan.replace('name = "demo"', f'name = "{audit_id}"'), control_count=control_count
     )
-    roles = BANKS if control_count else BANKS[:1]
+    return locked_of(directory, audit_id, roles=BANKS if control_count else BANKS[:1])
+
+
+def locked_of(directory: AuditDirectory, audit_id: str, *, roles: Sequence[BankRole]) -> Locked:
+    """Return what the author of a locked directory has."""
     return Locked(
         directory,
         audit_id,

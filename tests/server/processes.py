@@ -5,19 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from leakscale.client import Client
+from leakscale.errors import UnavailableError
 
 from .helpers import CACHE
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,35 @@ def scorer_of(server: ServerProcess) -> int:
                     return pid
         time.sleep(0.05)
     raise AssertionError("no scorer runs")
+
+
+def recovered(act: Callable[[], T]) -> T:
+    """Repeat a call until the scorer is there again."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return act()
+        except UnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def memory_of(pid: int) -> bytes:
+    """Read the anonymous and heap memory of a process."""
+    found = []
+    with Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            match = re.match(r"([0-9a-f]+)-([0-9a-f]+) r.{3} \S+ \S+ (\d+)\s*(\S*)", line)
+            if match is None or (match[3] != "0") or match[4] in ("[vvar]", "[vsyscall]", "[vvar_vclock]"):
+                continue
+            start, end = int(match[1], 16), int(match[2], 16)
+            memory.seek(start)
+            try:
+                found.append(memory.read(end - start))
+            except OSError:
+                continue
+    return b"".join(found)
 
 
 def descendants(pid: int) -> list[int]:

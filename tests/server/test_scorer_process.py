@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sqlite3
 import subprocess
@@ -14,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from google.rpc import error_details_pb2
@@ -28,9 +26,8 @@ from leakscale_server.store.vault_key import KEY_VARIABLE
 
 from .helpers import CACHE, a_draft, a_frozen_edition, a_plan, a_vault, answers_to
 from .helpers import KEY as HOLDER
-from .processes import ServerProcess, descendants, remaining, running, scorer_of, start
+from .processes import ServerProcess, descendants, memory_of, recovered, remaining, running, scorer_of, start
 
-T = TypeVar("T")
 KEY = "5e" * 32
 
 
@@ -73,18 +70,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             client.banks.seal(bank.name)
         draft = a_draft(client, "draft", families_per_cell=16)
         yield Stage(server, client, data, draft, complete, frozen, grant, experiment)
-
-
-def recovered(act: Callable[[], T]) -> T:
-    """Repeat a call until the scorer is there again."""
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            return act()
-        except UnavailableError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
 
 
 @contextmanager
@@ -206,23 +191,6 @@ def test_results_do_not_depend_on_which_scorer_gave_them(stage: Stage) -> None:
 
     assert [each.request for each in before] == [each.request for each in after]
     assert disclosed("before").totals == disclosed("after").totals
-
-
-def memory_of(pid: int) -> bytes:
-    """Read the anonymous and heap memory of a process."""
-    found = []
-    with Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
-        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-            match = re.match(r"([0-9a-f]+)-([0-9a-f]+) r.{3} \S+ \S+ (\d+)\s*(\S*)", line)
-            if match is None or (match[3] != "0") or match[4] in ("[vvar]", "[vsyscall]", "[vvar_vclock]"):
-                continue
-            start, end = int(match[1], 16), int(match[2], 16)
-            memory.seek(start)
-            try:
-                found.append(memory.read(end - start))
-            except OSError:
-                continue
-    return b"".join(found)
 
 
 def test_the_api_process_holds_no_truth_and_no_key(tmp_path: Path) -> None:

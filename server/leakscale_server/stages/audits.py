@@ -198,12 +198,12 @@ class Auditing:
         which = AnswerSetOrder(_order(audit), audit.amendment(key.variant), key.bank, key.model_id)
         for chunk in chunks:
             _require_chunk(chunk)
-            if self._chunks.has(key, caller.principal, number=chunk.number, digest=chunk.digest):
+            if self._is_there(key, chunk, caller):
                 continue
-            self._seals.require_open(key)
             checked = self._vault.mark(ChunkOrder(which, chunk.number, chunk.digest, chunk.sealed))
             with self._audits.transaction():
-                self._seals.require_open(key)
+                if self._is_there(key, chunk, caller):
+                    continue
                 self._chunks.add(
                     key,
                     caller.principal,
@@ -236,6 +236,14 @@ class Auditing:
             stored = self._scores.statement(audit, variant)
             assert stored is not None  # noqa: S101 - written above
         return stored, self._scores.tables(audit, variant)
+
+    def _is_there(self, key: SetKey, chunk: SentChunk, caller: Caller) -> bool:
+        """Tell whether a chunk is stored; one that is not may still come, or is refused."""
+        with self._audits.transaction():
+            is_there = self._chunks.has(key, caller.principal, number=chunk.number, digest=chunk.digest)
+            if not is_there:
+                self._seals.require_open(key)
+            return is_there
 
     def _kept(self, order: AuditOrder, pieces: Iterable[SealedPiece]) -> Iterator[str]:
         """Keep the pieces of a deposit, and yield their handles."""

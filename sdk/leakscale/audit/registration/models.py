@@ -220,7 +220,7 @@ def _change(fields: dict[str, Any], path: str, value: Any) -> None:
 def _entry(table: Any, part: str) -> Any:
     """Return a table's member, or the entry of a list of tables with that id."""
     if isinstance(table, list):
-        return next((entry for entry in table if entry["id"] == part), None)
+        return next((each for each in table if isinstance(each, dict) and each.get("id") == part), None)
     return table.get(part) if isinstance(table, dict) else None
 
 

@@ -59,14 +59,11 @@ class FormChunks:
         places: bytes,
         case_count: int,
     ) -> None:
-        """Store a chunk that was judged; call it inside a transaction.
+        """Store a chunk that was judged and is not there; call it inside a transaction.
 
         Raises:
-            DigestConflict: If another one has its number.
             CaseDuplicate: If an answer of it is to a form that has its answer in another chunk.
         """
-        if self.has(key, principal, number=number, digest=digest):
-            return
         taken = self._places(self._rows(key, principal, "places"))
         if not taken.isdisjoint(_unpacked(places)):
             raise CaseDuplicate(

@@ -26,7 +26,7 @@ from leakscale_server.scorer.audits.contract import (
     FormsOrder,
     PieceOrder,
 )
-from leakscale_server.scorer.audits.documents import registration_of, require_depositable
+from leakscale_server.scorer.audits.documents import registration_of, require_countable, require_depositable
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
 
@@ -105,6 +105,7 @@ class Deposits:
         except LeakScaleError as error:
             raise _refused(audit, error) from error
         for role, bank in found.banks.items():
+            require_countable(str(role), sum(1 for parent in bank.parents for _ in parent.forms()), registration)
             _require_judged(audit, role, bank)
         body = canonical_json({"pieces": list(order.handles)})
         self._vault.keep_of_audit(_DEPOSIT, audit_key(audit), registration_digest(audit), body)
@@ -151,7 +152,7 @@ def _require_judged(audit: AuditOrder, role: BankRole, bank: FormBank) -> None:
         if parent.criterion is Criterion.NUMERIC and any(read_number(gold) is None for gold in parent.golds):
             raise InvalidRequest(
                 f"the deposit of audit {audit.audit_id!r} is refused: in bank {str(role)!r} a right answer by the "
-                "criterion `numeric` is no number (gold-no-number); write one, and lock a new audit",
+                "criterion `numeric` is no number (gold-unreadable); write one, and lock a new audit",
                 subject="sealed",
             )
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from leakscale.audit.registration.documents import amendment_in, registration_in
 from leakscale.audit.registration.models import Amendment, BankFacts, Registration
-from leakscale.audit.remote.limits import AMENDMENTS_MAX, MODELS_MAX, PARENTS_MAX
+from leakscale.audit.remote.limits import AMENDMENTS_MAX, ANSWERS_MAX, MODELS_MAX, PARENTS_MAX
 from leakscale.errors import LeakScaleError
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.scorer.audits.contract import AuditOrder
 
-__all__ = ["amendment_of", "banks_of", "registration_of", "require_depositable"]
+__all__ = ["amendment_of", "banks_of", "registration_of", "require_countable", "require_depositable"]
 
-_READ_COUNT_MAX = 64
+_READ_COUNT_MAX: Final = 64
 
 
 def registration_of(audit: AuditOrder, *, amendment: bytes = b"") -> Registration:
@@ -41,9 +42,9 @@ def amendment_of(audit: AuditOrder, content: bytes) -> Amendment:
     """
     with _readable("amendment"):
         amendment = _amendment(content, audit.author_key)
-    if not 1 <= amendment.number <= AMENDMENTS_MAX:
+    if amendment.number not in range(1, AMENDMENTS_MAX + 1):
         raise InvalidRequest(
-            f"amendment has the number {amendment.number}, and an audit takes 1 to {AMENDMENTS_MAX}; register a new "
+            f"amendment has the number {amendment.number!r}, and an audit takes 1 to {AMENDMENTS_MAX}; register a new "
             "audit",
             subject="amendment",
         )
@@ -80,11 +81,26 @@ def require_depositable(registration: Registration, *, audit_id: str) -> None:
             subject="registration",
         )
     for role, facts in banks_of(registration).items():
-        if not 1 <= facts.parent_count <= PARENTS_MAX:
+        if facts.parent_count not in range(1, PARENTS_MAX + 1):
             raise InvalidRequest(
-                f"bank {role!r} has {facts.parent_count:,} parents, and a server takes 1 to {PARENTS_MAX:,}",
+                f"bank {role!r} has {facts.parent_count!r} parents, and a server takes 1 to {PARENTS_MAX:,}",
                 subject="registration",
             )
+
+
+def require_countable(role: str, form_count: int, registration: Registration) -> None:
+    """Refuse a bank that is to be answered more often than the scorer can keep in mind.
+
+    Raises:
+        InvalidRequest: If it is one.
+    """
+    answer_count = registration.plan.decoding.answer_count
+    if form_count * answer_count > ANSWERS_MAX:
+        raise InvalidRequest(
+            f"bank {role!r} has {form_count:,} forms with {answer_count:,} answers each (decoding.answer_count), and a "
+            f"server takes {ANSWERS_MAX:,} answers a model",
+            subject="registration",
+        )
 
 
 @contextmanager
@@ -92,7 +108,8 @@ def _readable(field: str) -> Iterator[None]:
     """Refuse what the SDK cannot read. Documents are public, so its words may be repeated."""
     try:
         yield
-    except (LeakScaleError, ValueError) as error:
+    except (LeakScaleError, AttributeError, KeyError, TypeError, ValueError) as error:
+        # Signed is not the same as written by our own tools.
         raise InvalidRequest(f"{field}: {error}", subject=field) from error
 
 

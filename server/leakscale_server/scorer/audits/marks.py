@@ -137,8 +137,9 @@ def _require_kind(answer: FormAnswer, placed: PlacedForm) -> None:
 
 
 def _name(order: AnswerSetOrder, name: str, digest: bytes) -> str:
-    # By the amendment itself, too: of which the author may have signed two with one number.
-    return f"{name}/{hashlib.sha256(order.amendment).hexdigest()}/{digest.hex()}"
+    # By the documents themselves, too: their author may have signed two of one name, or of one number.
+    signed = (order.audit.registration, order.amendment)
+    return "/".join((name, *(hashlib.sha256(each).hexdigest() for each in signed), digest.hex()))
 
 
 def _not_whole(name: str) -> IntegrityFailure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from leakscale.sealing import SealedPiece
 from leakscale_server.scorer.audits.contract import (
@@ -19,13 +20,22 @@ from leakscale_server.scorer.audits.contract import (
     ReleaseOrder,
 )
 from leakscale_server.scorer.audits.deposits import Deposits
-from leakscale_server.scorer.audits.documents import amendment_of, banks_of, registration_of, require_depositable
+from leakscale_server.scorer.audits.documents import (
+    amendment_of,
+    banks_of,
+    registration_of,
+    require_countable,
+    require_depositable,
+)
 from leakscale_server.scorer.audits.marks import Marks
 from leakscale_server.scorer.audits.releases import Releases
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
 
 __all__ = ["AuditScorer"]
+
+_TITLE_CHARACTERS: Final = 200
+"""Of a title, as audits are listed by it."""
 
 
 class AuditScorer:
@@ -45,7 +55,9 @@ class AuditScorer:
         registration = registration_of(audit)
         require_depositable(registration, audit_id=audit.audit_id)
         plan = registration.plan
-        return AuditFacts(plan.title, tuple(model.id for model in plan.models), tuple(banks_of(registration)))
+        return AuditFacts(
+            plan.title[:_TITLE_CHARACTERS], tuple(model.id for model in plan.models), tuple(banks_of(registration))
+        )
 
     def keep(self, piece: PieceOrder) -> str:
         """Keep a piece of a deposit; see `AuditScoring`."""
@@ -62,7 +74,9 @@ class AuditScorer:
     def amendment(self, order: AmendmentOrder) -> int:
         """Read an amendment; see `AuditScoring`."""
         amendment = amendment_of(order.audit, order.amendment)
-        registration_of(order.audit, amendment=order.amendment)
+        amended = registration_of(order.audit, amendment=order.amendment)
+        for role, opened in self._deposits.opened(order.audit).items():
+            require_countable(role, len(opened.forms), amended)
         return amendment.number
 
     def mark(self, chunk: ChunkOrder) -> CheckedChunk:
