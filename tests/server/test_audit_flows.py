@@ -27,6 +27,8 @@ from leakscale.audit.remote.depositing import Deposited, deposit_audit
 from leakscale.audit.remote.fetching import FetchedAudit, fetch_audit
 from leakscale.audit.remote.names import answer_set_name
 from leakscale.audit.remote.submitting import Submitted, submit_answers
+from leakscale.audit.report import read_audit_findings
+from leakscale.audit.report.writing import render_markdown
 from leakscale.cli.app import app
 from leakscale.client import Client
 from leakscale.deposits import ReleasedScores
@@ -171,7 +173,7 @@ def test_two_parties_audit_a_model_by_their_commands(parties: dict[str, Party], 
         assert "never had a right answer" in text
         assert "Deposited as audits/by-command; scored and signed by the server" in text
         assert key in text
-        assert "leakscale audit submit by-command" in text
+        assert "leakscale audit submit theirs" in text
 
 
 def test_forms_and_answers_never_lie_readable_on_the_server(
@@ -279,6 +281,10 @@ def test_an_amendment_goes_the_same_way_and_says_what_was_known(author: Client, 
     assert done.released.released_before == ("registered",)
     assert theirs.scores("tiny", bank=BankRole.AUDIT, variant="amendment-1").is_file()
     assert registration_of(theirs, "amendment-1").assurance_level == "L2"
+    for variant in ("registered", "amendment-1"):
+        analyze_audit(theirs, variant=variant)
+    known = "Scores of registered had left before the last answers of variant amendment-1 were sealed"
+    assert known in render_markdown(read_audit_findings(theirs))
     ledgers = mine.ledger.read_bytes(), theirs.ledger.read_bytes()
     assert deposited(author, mine).new_amendments == ()
     assert fetched(runner, "amended", theirs.root).new_amendments == ()

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from leakscale.audit.registration.ledger import LedgerEntry
     from leakscale.audit.registration.models import DrawRecord
     from leakscale.audit.registration.origin import Fetched
-    from leakscale.audit.registration.released import Released
 
 __all__ = ["show"]
 
@@ -42,11 +41,10 @@ def show(
     ```
     """
     # Imports stay here: they keep --help quick, as in the others.
-    from leakscale.audit.directory import REGISTERED, AuditDirectory  # noqa: PLC0415
+    from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
     from leakscale.audit.registration.opening import draw_again, read_draw  # noqa: PLC0415
     from leakscale.audit.registration.origin import fetched_of  # noqa: PLC0415
-    from leakscale.audit.registration.released import released_of  # noqa: PLC0415
     from leakscale.audit.registration.standing import Standing  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
@@ -78,7 +76,7 @@ def show(
         f"{draw.sample_size:,} of {draw.population_size:,} parents, {draw.fresh_count} fresh forms, seed {draw.seed}",
         *([f"strata     {', '.join(_strata(draw))}"] if draw.strata else []),
         *(_registered(registration) if registration else ["not locked; see `leakscale audit check`"]),
-        *(_fetched(origin, released_of(directory, origin, REGISTERED)) if origin else []),
+        *(_fetched(directory, origin) if origin else []),
         *([f"files      {len(entered)} that the ledger names, all there and unchanged"] if entered else []),
         *(line for entry in entries for line in _entry_lines(entry)),
         f"head       {ledger.head()}",
@@ -124,16 +122,21 @@ def _registered(registration: Registration) -> list[str]:
     ]
 
 
-def _fetched(origin: Fetched, released: Released | None) -> list[str]:
-    state = "not released yet; see `leakscale audit submit`"
-    if released is not None:
+def _fetched(directory: AuditDirectory, origin: Fetched) -> Iterator[str]:
+    from leakscale.audit.directory import REGISTERED  # noqa: PLC0415
+    from leakscale.audit.registration.amending import amendments_of  # noqa: PLC0415
+    from leakscale.audit.registration.released import released_of  # noqa: PLC0415
+
+    yield f"fetched    {origin.audit} from {origin.server}, without golds"
+    yield f"server     {origin.server_key.hex()}"
+    for variant in (REGISTERED, *(each.variant for each in amendments_of(directory))):
+        released = released_of(directory, origin, variant)
+        if released is None:
+            yield f"scores     {variant}: not released yet; see `leakscale audit submit`"
+            continue
         earlier = ", ".join(released.released_before)
-        state = f"released, verified{f'; those of {earlier} had left before' if earlier else ''}"
-    return [
-        f"fetched    {origin.audit} from {origin.server}, without golds",
-        f"server     {origin.server_key.hex()}",
-        f"scores     {state}",
-    ]
+        after = f"; those of {earlier} had left before" if earlier else ""
+        yield f"scores     {variant}: released, verified, {released.assurance_level}{after}"
 
 
 def _entry_lines(entry: LedgerEntry) -> Iterator[str]:

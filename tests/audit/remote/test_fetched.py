@@ -197,7 +197,7 @@ def test_the_assurance_level_is_the_servers_word(tmp_path: Path) -> None:
     assert registration_of(fetched).assurance_level == "L2"
     shown = run("show", fetched.root)[1]
     assert "assurance  L2" in shown
-    assert "released, verified; those of amendment-1 had left before" in shown
+    assert "registered: released, verified, L2; those of amendment-1 had left before" in shown
     assert server_key.hex() in shown
     refused = {
         "another key signed it": a_release(fetched, other),

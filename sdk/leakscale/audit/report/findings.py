@@ -81,8 +81,8 @@ class AuditFindings:
     """Of the ledger, before the report."""
     origin: Fetched | None
     """Where the audit was fetched from; None of one that scored its answers itself."""
-    released: Released | None
-    """The server's word on the registered scores."""
+    released: tuple[Released, ...]
+    """The server's word on the scores of each variant that has them, the registered ones first."""
 
     @property
     def name(self) -> str:
@@ -133,7 +133,7 @@ def read_audit_findings(
         files=_FILES.filled(_files(directory), "SHA-256 of what may be published beside this."),
         head=str(AuditLedger(directory).head()),
         origin=origin,
-        released=released_of(directory, origin, REGISTERED) if origin else None,
+        released=_released(directory, origin, amendments) if origin else (),
     )
 
 
@@ -153,6 +153,11 @@ def _pooled(
     unfinished = [f"{name} (not finished)" for name in control_names(directory) if name not in finished]
     found = pool_studies([studied(each, bank, name=each.control.name) for each in controls], left_out=unfinished)
     return found if found.pools else None
+
+
+def _released(directory: AuditDirectory, origin: Fetched, amendments: Sequence[Amendment]) -> tuple[Released, ...]:
+    variants = (REGISTERED, *(each.variant for each in amendments))
+    return tuple(found for each in variants if (found := released_of(directory, origin, each)) is not None)
 
 
 def _files(directory: AuditDirectory) -> Iterator[FileRow]:

@@ -25,13 +25,14 @@ ASSURANCE: Final = {
 
 def server_words(findings: AuditFindings) -> list[str]:
     """Say what a server had to do with an audit, a sentence each; nothing of one that had none."""
-    origin, released = findings.origin, findings.released
-    if origin is None or released is None:
+    if findings.origin is None:
         return []
-    words = [f"Deposited as {origin.audit}; scored and signed by the server {origin.server}."]
-    if released.released_before:
-        words.append(
-            f"Scores of {', '.join(released.released_before)} had left before the last answers of this variant were "
-            "sealed."
-        )
-    return words
+    return [
+        f"Deposited as {findings.origin.audit}; scored and signed by the server {findings.origin.server}.",
+        *(
+            f"Scores of {', '.join(each.released_before)} had left before the last answers of variant {each.variant} "
+            f"were sealed, so whoever gave these may have known them (level {each.assurance_level})."
+            for each in findings.released
+            if each.released_before
+        ),
+    ]
