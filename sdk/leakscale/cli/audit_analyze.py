@@ -97,6 +97,12 @@ def _of_scores(
 
     panel, settings = _panel(paths, controls, bank), _settings(population)
     console.note("note: not registered; these tables explore, and claim nothing")
+    if stratified := next((model.audit for model in panel if model.audit.strata), None):
+        named = ", ".join(sorted(set(stratified.strata)))
+        console.note(
+            f"note: the scores of {stratified.model} are of a stratified sample ({named}), whose sizes there "
+            "they do not say; these tables take it for a simple one. A locked audit weighs the strata"
+        )
     facts: dict[str, Any] = {"audit": None, "variant": "unregistered"}
     with console.progress("analyze", total=None, unit="tables") as bar:
         analysis = analyze_panel(panel, settings, only=only, facts=facts, progress=bar.update)

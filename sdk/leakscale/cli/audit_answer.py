@@ -95,4 +95,5 @@ def _line(model: str, role: str, answered: AnsweredBank) -> str:
         scored = "scored by the server after `leakscale audit submit`"
         return ", ".join(filter(None, (f"{model}, {role} bank: {count:,} answers", scored, again)))
     public = f"{model}, {role} bank: public score {np.nanmean(table.original):.4f}"
-    return ", ".join(filter(None, (public, str(paired_gap(table.original, table.fresh)), again)))
+    weights = "drawn parents unweighted, see analyze for the strata's weights" if table.strata else ""
+    return ", ".join(filter(None, (public, str(paired_gap(table.original, table.fresh)), weights, again)))

@@ -132,5 +132,6 @@ def _summary(table: ScoreTable) -> str:
     ]
     if str(table.kind) != "confidence":
         gaps = paired_gap(table.original, table.fresh)
-        lines.append(f"public score {np.nanmean(table.original):.4f}, {gaps}")
+        weights = ", drawn parents unweighted, see analyze for the strata's weights" if table.strata else ""
+        lines.append(f"public score {np.nanmean(table.original):.4f}, {gaps}{weights}")
     return "\n".join(lines)

@@ -38,6 +38,7 @@ def new(
     ```
     """
     from leakscale.audit.directory import BankRole  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.forms import read_bank  # noqa: PLC0415
     from leakscale.audit.registration.opening import open_audit  # noqa: PLC0415
 
     directory, record = open_audit(
@@ -50,6 +51,12 @@ def new(
         rewrites=rewrites,
         control=control,
     )
+    strata = [name for name in read_bank(directory.frame).strata() if name]
+    if strata and not record.strata:
+        options = " ".join(f"--sample {name}=N" for name in strata)
+        shell_of(context).console.note(
+            f"note: the frame has strata, and the sample was drawn across them; {options} draws within them"
+        )
     bank = directory.bank(BankRole.AUDIT)
     write = "read     " if rewrites else "rewrite  "
     shell_of(context).console.result(

@@ -214,6 +214,28 @@ def test_strata_keep_the_methods_that_know_them() -> None:
     assert "stratified" in (found.table("detection").withheld or "")
 
 
+def test_scores_of_a_stratified_sample_are_weighed_as_their_gap_is() -> None:
+    """A stratum that was drawn more densely counts by its share of the benchmark, and public less fresh is the gap."""
+    easy = np.tile([1.0, 0.0, 0.0], (8, 1))  # every original right, no fresh form
+    table = ScoreTable(
+        model="tiny",
+        kind=ScoreKind.CORRECT,
+        metric="numeric",
+        parent_ids=tuple(f"p{number}" for number in range(12)),
+        scores=np.concatenate([easy, np.zeros((4, 3))]),
+        fresh_count=2,
+        strata=("easy",) * 8 + ("hard",) * 4,
+    )
+    design = FinitePopulationDesign(30, strata={"easy": Stratum(10), "hard": Stratum(20)})
+    rule = AuditSettings(design, InferenceTable(bound="hoeffding"))
+    found = analysis_of(table, replace(confidences("tiny", 12), strata=table.strata), rule=rule)
+    (row,) = found.table("advantage").rows
+
+    assert (row.public, row.fresh, row.gap.estimate) == (pytest.approx(1 / 3), pytest.approx(0), pytest.approx(1 / 3))
+    assert "each stratum by its share" in found.table("advantage").note
+    assert "each weighing the same: its gaps" in found.table("detectors").note
+
+
 def test_graded_scores_have_no_count_of_right_answers() -> None:
     """Clusters count right and wrong; everything else takes shares of full marks."""
     tables = [replace(scores(name, PARENTS, seed=seed), kind=ScoreKind.GRADED) for seed, name in enumerate("ab")]

@@ -131,7 +131,7 @@ def advantage(panel: Panel, settings: AuditSettings) -> Table[AdvantageRow]:
         "null is a joint one, no exposure and no form mismatch: not rejected, it strengthens a null; rejected, it "
         f"announces no advantage, since mismatch alone does that (table {heads.MISMATCH.number})."
     )
-    return heads.ADVANTAGE.filled(rows, f"{_level(settings)} {note}{_left_out(panel)}")
+    return heads.ADVANTAGE.filled(rows, f"{_level(settings)} {note}{_left_out(panel)}{_weighted(settings)}")
 
 
 def claims(panel: Panel, settings: AuditSettings) -> Table[ClaimRow]:
@@ -236,11 +236,12 @@ def _advantage_row(model: ModelScores, settings: AuditSettings, p_value: float, 
         min_nonzero=rule.guardrail_nonzero,
         alpha=rule.alpha,
     )
+    public, fresh = _scores(gaps, settings.design)
     return AdvantageRow(
         model=model.name,
         parents=gaps.count,
-        public=_known(gaps.public_score),
-        fresh=_known(gaps.fresh_score),
+        public=public,
+        fresh=fresh,
         gap=chosen.primary,
         nonzero=gaps.nonzero_count,
         primary=_primary(chosen),
@@ -249,9 +250,15 @@ def _advantage_row(model: ModelScores, settings: AuditSettings, p_value: float, 
     )
 
 
-def _known(score: float | None) -> float:
-    assert score is not None  # noqa: S101 - gaps of `paired_gap` know their scores
-    return score
+def _scores(gaps: Gaps, design: FinitePopulationDesign) -> tuple[float, float]:
+    """Return the scores whose difference the gap is: with strata, each weighs as it does in the benchmark."""
+    numerators, public, fresh = gaps.original_numerators, gaps.public_score, gaps.fresh_score
+    assert numerators is not None and public is not None and fresh is not None  # noqa: S101 - of `paired_gap`
+    if design.strata is None:
+        return public, fresh
+    originals = Gaps(numerators, gaps.denominator, gaps.strata)
+    weighted, gap = (mean_ci(each, design, method="wald_fpc").estimate for each in (originals, gaps))
+    return weighted, min(1.0, max(0.0, weighted - gap))
 
 
 def _primary(chosen: Guardrail) -> str:
@@ -271,6 +278,15 @@ def _level(settings: AuditSettings) -> str:
 def _left_out(panel: Panel) -> str:
     lacking = [f"{model.name} {model.gaps.dropped_parent_count}" for model in panel if model.gaps.dropped_parent_count]
     return f" Parents without a gap, for want of scores: {', '.join(lacking)}." if lacking else ""
+
+
+def _weighted(settings: AuditSettings) -> str:
+    if settings.design.strata is None:
+        return ""
+    return (
+        " Scores and gap are those of the benchmark, each stratum by its share of it; the statistic of the relabelling "
+        "test is of the drawn parents, each weighing the same, so it may say otherwise."
+    )
 
 
 def _constant_controls(panel: Panel, settings: AuditSettings) -> str:

@@ -6,7 +6,7 @@ Source: CleanScore, Tables 3 and 5 to 13; METHODS 1 to 8 and 13.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -24,6 +24,14 @@ from leakscale.tables import Table, TableHead
 __all__ = ["AuditAnalysis", "analyze_panel"]
 
 _FORMAT: Final = "leakscale-audit-analysis-v1"
+_OF_DRAWN_PARENTS: Final = frozenset(
+    {heads.DETECTORS, heads.SIGNALS, heads.NEAR_COPIES, heads.FORMATS, heads.BUDGET, heads.DETECTION}
+)
+"""Tables over the drawn parents, each of which weighs the same whatever its stratum."""
+_UNWEIGHTED: Final = (
+    "The sample is stratified, and this table is over the drawn parents, each weighing the same: its gaps and scores "
+    f"are not those of table {heads.ADVANTAGE.number}."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +75,17 @@ def analyze_panel(
         makers = {head: make for head, make in makers.items() if head in chosen}
     made: list[Table[Any]] = []
     for make in makers.values():
-        made.append(make())
+        made.append(_with_weights(make(), settings))
         if progress is not None:
             progress(len(made), len(makers))
     return AuditAnalysis(tuple(made), (facts or {}) | _facts(panel, settings))
+
+
+def _with_weights(table: Table[Any], settings: AuditSettings) -> Table[Any]:
+    """Say of a table over the drawn parents of a stratified sample that it is one."""
+    if settings.design.strata is None or table.withheld is not None or table.head not in _OF_DRAWN_PARENTS:
+        return table
+    return replace(table, note=f"{table.note} {_UNWEIGHTED}".strip())
 
 
 def _makers(panel: Panel, settings: AuditSettings) -> dict[TableHead, Callable[[], Table[Any]]]:
