@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from leakscale.evidence.layout import EvidenceLayout
+
+from .evidence_trees import writable
 from .helpers import demo, write_study
 
 
@@ -32,3 +35,15 @@ def summary(finished: Path) -> dict[str, Any]:
     """Its numbers."""
     found: dict[str, Any] = json.loads((finished / "summary.json").read_text())
     return found
+
+
+@pytest.fixture(scope="session")
+def tree(finished: Path) -> Path:
+    """The tree of the finished study. Tests look at it and change nothing."""
+    return finished / "evidence"
+
+
+@pytest.fixture
+def copy(tree: Path, tmp_path: Path) -> EvidenceLayout:
+    """A copy that may be changed."""
+    return EvidenceLayout(writable(tree, tmp_path / "evidence"))

@@ -8,7 +8,6 @@ was in memory alone.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import named_seeds
 from leakscale.study.registration import plan_bytes, registered_plan
 from leakscale.tabled import table_contents
-from leakscale.whole_files import growing_folder, write_whole
+from leakscale.whole_files import growing_folder, sync, write_whole
 
 __all__ = ["BuiltTree", "ExportServer", "build_tree"]
 
@@ -100,7 +99,7 @@ def build_tree(
         steps = maker.verify(advance)
         digest = maker.seal()
         fresh.rename(output)
-        _sync(output.parent)
+        sync(output.parent)
     return BuiltTree(output, digest, tuple(steps))
 
 
@@ -116,6 +115,8 @@ class _Maker:
         """Copy what others wrote."""
         layout, study = self._layout, self._study
         marker = read_object(study / "study.json", advice=_RESTORE)
+        if "study" not in marker:
+            raise IntegrityError(f"'{study / 'study.json'}' lacks the study; {_RESTORE}")
         write_whole(layout.study, canonical_json(marker["study"]))
         _copy(study / "certificates.jsonl", layout.certificates)
         export(layout.server.root)
@@ -178,7 +179,7 @@ class _Maker:
         for path in layout.root.rglob("*"):
             if path.is_file():
                 path.chmod(_FILE_MODE)
-                _sync(path)
+                sync(path)
         return digest
 
     def _copy_shapes(self) -> None:
@@ -245,11 +246,3 @@ def _has_digest(path: Path, digest: str) -> bool:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
