@@ -19,6 +19,7 @@ __all__ = [
     "held",
     "load_or_create",
     "replacing",
+    "sync",
     "workshop",
     "write_folder",
     "write_whole",
@@ -47,6 +48,15 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or a folder, as it is now, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

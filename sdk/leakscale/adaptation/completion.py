@@ -7,7 +7,6 @@ either nothing there or a whole adapter.
 from __future__ import annotations
 
 import json
-import os
 import stat
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from leakscale.adaptation.config import AdapterIdentity, Diagnostics
 from leakscale.adaptation.identity import adapter_digest
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
 from leakscale.reading import parse_json
+from leakscale.whole_files import sync
 
 __all__ = ["Completion", "Scaling", "check_reusable", "publish", "read_completion"]
 
@@ -116,10 +116,10 @@ def publish(partial: Path, folder: Path, completion: Completion) -> None:
     mode = stat.S_IMODE((partial / _FILE).stat().st_mode)
     for file in partial.iterdir():
         file.chmod(mode)  # safetensors keeps its file to its owner, and a folder is handed over whole
-        _sync(file)
-    _sync(partial)
+        sync(file)
+    sync(partial)
     partial.rename(folder)
-    _sync(folder.parent)
+    sync(folder.parent)
 
 
 def _from_json(stored: dict[str, Any]) -> Completion:
@@ -133,11 +133,3 @@ def _from_json(stored: dict[str, Any]) -> Completion:
         environment=stored["environment"],
         scaling=Scaling(**stored["scaling"]) if stored["scaling"] else None,
     )
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from leakscale.analysis.result_table import OPTIONAL_COLUMNS, TEXT_COLUMNS, WHOLE_COLUMNS, LabelColumn, ResultTable
 from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
+from leakscale.whole_files import replacing
 
 __all__ = ["RESULT_SUFFIXES", "read_results", "result_columns", "write_results"]
 
@@ -54,18 +56,14 @@ def write_results(table: ResultTable, path: Path) -> None:
     arrow = _arrow(path)
     whole = arrow.table(result_columns(table))
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
+    with replacing(path) as file:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq  # noqa: PLC0415 - an extra
 
-        pq.write_table(whole, partial, compression="zstd")
-    else:
-        import json  # noqa: PLC0415
-
-        with partial.open("w", encoding="utf-8") as opened:
+            pq.write_table(whole, file, compression="zstd")
+        else:
             for batch in whole.to_batches(max_chunksize=1 << 14):
-                opened.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in batch.to_pylist())
-    partial.replace(path)
+                file.writelines(f"{json.dumps(row, separators=(',', ':'))}\n".encode() for row in batch.to_pylist())
 
 
 def result_columns(table: ResultTable) -> dict[str, Any]:

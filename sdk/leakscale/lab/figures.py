@@ -9,6 +9,8 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
+from leakscale.whole_files import replacing
+
 __all__ = ["write_figure"]
 
 _SETTINGS: Any = {
@@ -33,6 +35,5 @@ def write_figure(path: Path, draw: Callable[[Figure], None]) -> None:
     with matplotlib.rc_context(_SETTINGS):
         figure = Figure(figsize=(10, 4.5), layout="constrained")
         draw(figure)
-        partial = path.with_name(f"{path.name}.partial")
-        figure.savefig(partial, format="svg", metadata={"Date": None, "Creator": None})
-    partial.replace(path)
+        with replacing(path) as file:
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})

@@ -32,7 +32,7 @@ from leakscale.evidence.layout import EVIDENCE_FOLDER, file_name_of
 from leakscale.models import ShapeFile
 from leakscale.reading import parse_json
 from leakscale.study.config import Study
-from leakscale.whole_files import held
+from leakscale.whole_files import held, write_whole
 
 __all__ = ["StudyDirectory", "open_directory", "write_json", "write_text"]
 
@@ -179,11 +179,8 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in one step, so that a crash leaves the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    """Write a text file in one step; see `leakscale.whole_files.write_whole`."""
+    write_whole(path, text.encode())
 
 
 def _free_name(root: Path) -> Path:

@@ -18,6 +18,7 @@ from typing import Final, Self
 from leakscale.commitments import public_bytes
 from leakscale.edition_files import FORMAT, Atom, EditionFacts, open_edition_file
 from leakscale.models import Family, Ring
+from leakscale.whole_files import sync
 from leakscale_server.store.tables import Database
 
 __all__ = ["FORMS_KEPT_MAX", "LOOK_AGAIN_S", "Forms", "FrozenFamily", "SeenFile", "write_edition_file"]
@@ -136,7 +137,7 @@ def write_edition_file(
     partial.chmod(0o444)
     digest = hashlib.sha256(partial.read_bytes()).hexdigest()
     partial.replace(path)
-    _sync_folder(path.parent)
+    sync(path.parent)
     return digest
 
 
@@ -183,11 +184,3 @@ def _family_row(frozen: FrozenFamily) -> dict[str, str | bytes]:
 
 def _form_row(family: Family) -> dict[str, str | bytes]:
     return {"ring": family.ring.value, "family_id": family.family_id, "public": public_bytes(family)}
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
