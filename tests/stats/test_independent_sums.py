@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from leakscale.stats import EnumerationError, randomization_test
-from leakscale.stats.independent_sums import Summand, law_of_sum
+from leakscale.stats.independent_sums import Summand, law_of_sum, law_of_total
 
 
 def log_binomial(count: int, successes: int, probability: float) -> float:
@@ -56,3 +57,30 @@ def test_law_that_would_not_fit_is_refused_before_it_is_built() -> None:
 
     with pytest.raises(EnumerationError, match="one number of forms"):
         randomization_test(np.column_stack((np.ones(200), fresh)))
+
+
+def test_laws_of_sums_add_up_to_the_law_of_all_their_terms() -> None:
+    """Other steps, other beginnings, and a sum of nothing."""
+    thirds, halves, copies = Summand((-1, 2), (2 / 3, 1 / 3)), Summand((-4, 4), (0.5, 0.5)), (5, 7)
+    whole = law_of_sum([replace(thirds, copies=5), replace(halves, copies=7)])
+    added = law_of_total(
+        [law_of_sum([replace(each, copies=n)]) for each, n in zip((thirds, halves), copies, strict=True)]
+    )
+
+    chances = dict(zip(added.support.tolist(), added.probabilities.tolist(), strict=True))
+    assert added.first == whole.first
+    assert sum(chances.values()) == pytest.approx(1)
+    for value, probability in zip(whole.support.tolist(), whole.probabilities.tolist(), strict=True):
+        assert chances.get(value, 0.0) == pytest.approx(probability, rel=1e-12)
+    assert law_of_total([]).probabilities.tolist() == [1.0]
+
+
+def test_a_law_of_a_large_total_leaves_out_what_no_level_sees() -> None:
+    """Its middle keeps its place and its precision."""
+    halves = Summand((0, 1), (0.5, 0.5), 20_000)
+    law = law_of_total([law_of_sum([halves]), law_of_sum([halves])])
+
+    assert law.probabilities.size < 4_000
+    assert sum(law.probabilities) == pytest.approx(1)
+    assert float(law.support @ law.probabilities) == pytest.approx(20_000)
+    assert math.log(law.probabilities[20_000 - law.first]) == pytest.approx(log_binomial(40_000, 20_000, 0.5), abs=1e-7)

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from leakscale.stats.errors import EnumerationError
 from leakscale.stats.resampling import SumDistribution
 
-__all__ = ["Summand", "law_of_sum"]
+__all__ = ["Summand", "law_of_sum", "law_of_total"]
 
 _MULTIPLICATIONS_MAX = 20_000_000_000
 """About ten seconds."""
 _POINTS_MAX = 1 << 26
 """A law of this many points takes 512 MiB."""
+_NEGLIGIBLE = 1e-30
+"""Far below any level."""
 _LEAST = float(np.finfo(np.float64).tiny)
 
 
@@ -69,6 +71,23 @@ def law_of_sum(summands: Sequence[Summand]) -> SumDistribution:
         skipped, law = _trimmed(law)
         start += skipped
     return SumDistribution(first, step, np.pad(law, (start, points - start - law.size)))
+
+
+def law_of_total(laws: Sequence[SumDistribution]) -> SumDistribution:
+    """Return the law of the total of independent sums, for probabilities that are compared with a level.
+
+    Ends below 1e-30 are left out, so that very many laws of large samples can be added; without any law, the total is
+    0.
+    """
+    step = math.gcd(*(law.step for law in laws)) or 1
+    first, total = 0, np.ones(1)
+    for law in laws:
+        kept = np.flatnonzero(law.probabilities >= _NEGLIGIBLE)
+        first += law.first + int(kept[0]) * law.step
+        spread = np.zeros((kept[-1] - kept[0]) * (law.step // step) + 1)
+        spread[:: law.step // step] = law.probabilities[kept[0] : kept[-1] + 1]
+        total = np.convolve(total, spread)
+    return SumDistribution(first, step, total)
 
 
 class _Work:

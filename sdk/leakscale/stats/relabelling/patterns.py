@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -18,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from leakscale.stats.errors import UnsupportedMethodError
 from leakscale.stats.form_scores import FormScores
-from leakscale.stats.independent_sums import Summand, law_of_sum
+from leakscale.stats.independent_sums import Summand, law_of_sum, law_of_total
+from leakscale.stats.resampling import SumDistribution
 from leakscale.stats.significance import Alternative, exact_p_value
 
 __all__ = ["Patterns"]
@@ -84,13 +86,18 @@ class Patterns:
             alternative: Which departures count.
         """
         kinds, counts = self._varying(audits)
+
+        @cache
+        def of_kind(place: int, copies: int) -> SumDistribution:
+            return law_of_sum([replace(kinds[place], copies=copies)])
+
         distinct, places = np.unique(np.column_stack([counts, audits @ self.gaps]), axis=0, return_inverse=True)
         found = np.empty(len(distinct))
         copies: list[int] | None = None
-        for place, (*own, total) in enumerate(distinct.tolist()):
+        for number, (*own, total) in enumerate(distinct.tolist()):
             if own != copies:  # rows are sorted, so audits of one law stand together
-                law, copies = law_of_sum([replace(kind, copies=n) for kind, n in zip(kinds, own, strict=True)]), own
-            found[place] = exact_p_value(law, total, alternative)
+                law, copies = law_of_total([of_kind(place, n) for place, n in enumerate(own)]), own
+            found[number] = exact_p_value(law, total, alternative)
         return found[places.ravel()]
 
     def _varying(self, audits: NDArray[np.int64]) -> tuple[list[Summand], NDArray[np.int64]]:
