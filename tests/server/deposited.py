@@ -7,13 +7,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from tests.audit.answering.builders import locked_audit
-from tests.audit.registration.builders import PLAN
+from tests.audit.registration.builders import NOW, PLAN
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import Form, FormBank, FormName, Parent, read_bank
+from leakscale.audit.registration import amend_audit
 from leakscale.audit.registration.signing import AuditKey
 from leakscale.audit.remote.chunks import AnswerChunk, answer_chunks
 from leakscale.audit.remote.names import answer_set_name, answers_subject, bank_name, deposit_subject, forms_subject
@@ -167,3 +169,9 @@ def client_of(
         )
     with Client(server.target, token=issued.text) as made:
         yield made
+
+
+def amendment_of(locked: Locked, changes: dict[str, Any]) -> bytes:
+    """Amend a locked audit, and return the entry of its ledger."""
+    amend_audit(locked.directory, changes=changes, reason="a test", now=NOW)
+    return locked.directory.ledger.read_bytes().splitlines()[-1]
