@@ -24,6 +24,7 @@ NOWHERE = ["--server", "unix:/nonexistent/leakscale.sock"]
         ["edition", "freeze", "demo"],
         ["experiment", "show", "demo"],
         ["bank", "show", "experiments/demo/banks/sql-base"],
+        ["audit", "fetch", "audits/demo", "no-such-folder"],
     ],
 )
 def test_missing_server_is_one_line_with_the_next_step(verb: list[str], capsys: pytest.CaptureFixture[str]) -> None:

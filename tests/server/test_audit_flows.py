@@ -412,6 +412,9 @@ def test_the_draw_is_drawn_again_from_the_frame_or_refused(author: Client, runne
         fetched(runner, "drawn", tmp_path / "theirs", frame=other)
     assert not (tmp_path / "theirs").exists()
     assert not fetched(runner, "drawn", tmp_path / "theirs").is_drawn_again
+    whole = mine.root.parent / "frame.jsonl"
+    assert "fresh" in whole.read_text() and whole.read_text() != mine.frame.read_text()  # rewrites stand beside it
+    assert fetched(runner, "drawn", tmp_path / "theirs", frame=whole).is_drawn_again
     assert fetched(runner, "drawn", tmp_path / "theirs", frame=mine.frame).is_drawn_again
 
 

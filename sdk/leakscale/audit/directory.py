@@ -68,7 +68,7 @@ class AuditDirectory:
         """
         directory = cls(root)
         if not directory.draw.is_file() or (root / _UNFINISHED).exists():
-            raise NotFoundError(f"'{root}' is no audit directory; make one with `leakscale audit new`")
+            raise NotFoundError(f"'{root}' is no audit directory; make one with `leakscale audit new` or `fetch`")
         return directory
 
     @property

@@ -22,7 +22,7 @@ from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
-__all__ = ["begin_ledger", "draw_again", "drawn_from", "open_audit", "read_draw"]
+__all__ = ["begin_ledger", "draw_again", "drawn_from", "open_audit", "read_draw", "read_frame"]
 
 
 def open_audit(
@@ -55,7 +55,7 @@ def open_audit(
             original than the frame; messages name the parent.
         NotFoundError: If a file does not exist.
     """
-    parents = FormBank(tuple(_bare(parent) for parent in read_bank(frame, absent=_absent("frame", frame)).parents))
+    parents = read_frame(frame)
     require_readable_golds(parents, source=str(frame))
     written = read_bank(rewrites, absent=_absent("bank of rewrites", rewrites)) if rewrites else None
     if written is not None:
@@ -76,6 +76,15 @@ def open_audit(
         write_whole(directory.plan, template)
         begin_ledger(directory, record, EntryKind.DRAW, facts=_draw_facts(record), now=now)
     return directory, record
+
+
+def read_frame(path: Path) -> FormBank:
+    """Read every parent of a benchmark; rewrites that stand beside them are left out.
+
+    Raises:
+        NotFoundError, InvalidRequestError: As `read_bank`.
+    """
+    return FormBank(tuple(_bare(parent) for parent in read_bank(path, absent=_absent("frame", path)).parents))
 
 
 def read_draw(directory: AuditDirectory) -> DrawRecord:

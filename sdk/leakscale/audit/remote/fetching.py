@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
-from leakscale.audit.forms import FormBank, read_bank, write_bank
+from leakscale.audit.forms import FormBank, write_bank
 from leakscale.audit.registration.amending import amendments_of
 from leakscale.audit.registration.documents import amendment_in, registration_in
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
-from leakscale.audit.registration.opening import begin_ledger, drawn_from
+from leakscale.audit.registration.opening import begin_ledger, drawn_from, read_frame
 from leakscale.audit.registration.origin import Fetched, fetched_of
 from leakscale.audit.registration.preconditions import require_drawn
 from leakscale.audit.registration.verifying import locked_bank, locked_registration, require_bank
@@ -147,7 +147,7 @@ def _frame(registration: Registration, path: Path) -> FormBank:
     Raises:
         IntegrityError: If it is another one.
     """
-    frame, draw = read_bank(path), registration.draw
+    frame, draw = read_frame(path), registration.draw
     if frame.content_digest != draw.frame_digest:
         raise IntegrityError(
             f"frame '{path}' is not the one that audit '{registration.name}' was drawn from (digest "
