@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,7 +38,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     What the block wrote takes the file's name when the block ends; if it raises, the name is left alone.
     """
     partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
+    with os.fdopen(_opened(partial, os.O_WRONLY), "wb") as file:
+        file.truncate()
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -160,16 +163,34 @@ def held(path: Path, *, subject: str, advice: str) -> Iterator[None]:
         advice: What to do when another process holds it.
 
     Raises:
-        ConflictError: If another process holds it.
+        ConflictError: If another process holds it, or it is no regular file.
     """
-    with path.open("a+", encoding="utf-8") as lock:
+    with os.fdopen(_opened(path, os.O_RDWR), "r+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             lock.seek(0)
             holder = lock.read().strip() or "unknown"
             raise ConflictError(f"{subject} is in use by process {holder}; {advice}") from error
-        lock.truncate(0)
+        lock.seek(0)
+        lock.truncate()
         lock.write(f"{os.getpid()}\n")
         lock.flush()
         yield
+
+
+def _opened(path: Path, access: int) -> int:
+    """Open a file of ours for writing, and make it if it is not there, but never what a link or a pipe leads to.
+
+    The folder may come from somebody else: a link under one of our names would have us write into any file of ours.
+    """
+    try:
+        descriptor = os.open(path, access | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in {errno.ELOOP, errno.ENXIO}:
+            raise
+    else:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+    raise ConflictError(f"'{path}' is no regular file, and a file of ours belongs there; take it away")

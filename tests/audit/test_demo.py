@@ -11,11 +11,14 @@ from tests.audit.controls.test_running import CONTROL
 from leakscale.audit.controls import load_control
 from leakscale.audit.demo import DemoSize, run_audit_demo
 from leakscale.audit.directory import AuditDirectory
+from leakscale.audit.forms import bank_bytes
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.opening import open_audit
 from leakscale.audit.registration.plan import load_plan
+from leakscale.audit.word_problems.writing import write_problems
 from leakscale.background import load_recipe
 from leakscale.base_model import base_model_folder
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import ConflictError, InvalidRequestError
 from leakscale.resources import studies_folder
 
 SMALL = DemoSize(frame_count=36, parent_count=12, control_count=6)
@@ -74,3 +77,22 @@ def test_a_demo_that_was_interrupted_before_its_lock_locks_then(tmp_path: Path) 
 
     assert directory.draw.read_bytes() == drawn
     assert AuditLedger(directory).latest(EntryKind.LOCK) is not None
+
+
+@pytest.mark.parametrize("name", ["benchmark.jsonl", "control.jsonl"])
+def test_a_demo_overwrites_nothing_of_others(tmp_path: Path, name: str) -> None:
+    """A folder with files of those names may be somebody's own."""
+    (tmp_path / name).write_text("mine\n", encoding="utf-8")
+    with pytest.raises(ConflictError, match=f"{name}' holds something else"):
+        run_audit_demo(tmp_path, size=SMALL)
+    assert (tmp_path / name).read_text(encoding="utf-8") == "mine\n"
+
+
+def test_a_demo_takes_over_no_other_audit(tmp_path: Path) -> None:
+    """Its plan would be replaced by the demo's, and it would be locked."""
+    (tmp_path / "own.jsonl").write_bytes(bank_bytes(write_problems(30, seed=99)))
+    directory, _ = open_audit(tmp_path / "audit", frame=tmp_path / "own.jsonl", size=5, seed=1)
+    plan = directory.plan.read_bytes()
+    with pytest.raises(ConflictError, match="is an audit of another benchmark"):
+        run_audit_demo(tmp_path, size=SMALL)
+    assert directory.plan.read_bytes() == plan

@@ -18,6 +18,7 @@ def a_sample(*, ones: int, minus_ones: int = 0, zeros: int) -> Gaps:
     return Gaps.of(np.random.Generator(np.random.PCG64(5)).permutation(values), denominator=2)
 
 
+CONSTANT_CONTROL = a_sample(ones=0, zeros=60)
 QUIET_CONTROL = a_sample(ones=8, minus_ones=8, zeros=184)
 
 
@@ -88,3 +89,15 @@ def test_claim_can_be_read_and_stored() -> None:
     assert stored["gap"]["primary"]["method"] == "wald_fpc"
     assert str(claim).startswith("exposure-consistent advantage of the public form: gap +35.00 points")
     assert claim.method.startswith("claim(guardrail(")
+
+
+def test_a_control_bank_that_never_varies_disarms_the_rule_under_wald_alone() -> None:
+    """Items that nobody can answer would else be the control bank of whoever wants no claim."""
+    gaps = a_sample(ones=120, minus_ones=0, zeros=80)
+    wald = claim_rule(gaps, FRAME, CONSTANT_CONTROL, control="wald", bound="betting")
+    bound = claim_rule(gaps, FRAME, CONSTANT_CONTROL, control="wald-or-bound", bound="betting")
+
+    assert (wald.verdict, wald.exposure.is_degenerate) == (ClaimVerdict.GAP_ONLY, True)
+    assert (bound.verdict, bound.exposure.is_degenerate) == (ClaimVerdict.ADVANTAGE, False)
+    steady = claim_rule(gaps, FRAME, QUIET_CONTROL, control="wald", bound="betting").exposure
+    assert claim_rule(gaps, FRAME, QUIET_CONTROL, control="wald-or-bound", bound="betting").exposure == steady

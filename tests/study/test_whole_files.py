@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,28 @@ def test_what_it_did_not_make_is_neither_touched_nor_deleted(tmp_path: Path, kin
     assert not (tmp_path / "made").exists()
     assert place.is_symlink() or place.is_file() or {path.name for path in place.iterdir()} == {"notes"}
     assert not (own / WORKSHOP_LOCK).exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
+def test_nothing_is_written_through_a_name_of_ours_that_is_something_else(tmp_path: Path, kind: str) -> None:
+    """A folder from somebody else may hold a link under the name of a lock, or of a file that is being written."""
+    elsewhere = tmp_path / "elsewhere"
+    if kind == "link":
+        elsewhere.write_text("mine", encoding="utf-8")
+    for name in ("in-use", "table.csv.partial"):
+        path = tmp_path / name
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to(elsewhere)
+    with (
+        pytest.raises((ConflictError, IsADirectoryError)),
+        held(tmp_path / "in-use", subject="audit", advice="wait"),
+    ):
+        pass
+    with pytest.raises((ConflictError, IsADirectoryError)):
+        write_whole(tmp_path / "table.csv", b"x")
+    assert elsewhere.exists() is (kind == "link")
+    assert kind != "link" or elsewhere.read_text(encoding="utf-8") == "mine"

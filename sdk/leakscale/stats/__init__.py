@@ -44,7 +44,12 @@ from leakscale.stats.identification.sensitivity import (
     sensitivity_curve,
     sensitivity_interval,
 )
-from leakscale.stats.identification.sensitivity_components import COMBINATIONS, COMPONENTS, CONTROLS
+from leakscale.stats.identification.sensitivity_components import (
+    COMBINATIONS,
+    COMPONENTS,
+    CONTROLS,
+    control_interval,
+)
 from leakscale.stats.intervals import Interval, IntervalState, IntervalUnit
 from leakscale.stats.items.cooccurrence import CooccurrenceResult, MonteCarloCheck, cooccurrence_test
 from leakscale.stats.items.correlations import (
@@ -192,6 +197,7 @@ __all__ = [
     "compare_flagged",
     "conditional_odds_ratio",
     "control_bank_size_for",
+    "control_interval",
     "control_readings",
     "cooccurrence_test",
     "crossed_contrast",

@@ -72,6 +72,24 @@ def test_a_planted_advantage_is_claimed_and_none_is_not() -> None:
     assert rows["clean"].breakdown_radius == 0
 
 
+def test_a_control_bank_that_never_varies_is_read_by_the_bound() -> None:
+    """And where Wald was registered, the table says that no claim could fire."""
+    exposed, control = scores("tiny", PARENTS, planted=0.6, seed=1), scores("tiny", 60, prefix="c")
+    control = replace(control, scores=np.zeros_like(control.scores))
+    (row,) = analysis_of(exposed, controls=(control,)).table("claims").rows
+    wald = analysis_of(exposed, controls=(control,), rule=settings(control="wald")).table("claims")
+
+    assert (row.verdict, row.control_gap.method) == ("advantage", "betting")
+    assert wald.rows[0].verdict == "gap_only"
+    assert "no claim can fire however large the gap" in wald.note
+
+
+def test_a_control_bank_that_shares_a_parent_is_refused() -> None:
+    """Taking the audit's own scores for the control leaves nothing to be owed to exposure."""
+    with pytest.raises(InvalidRequestError, match="parent 'p0' is in the audit and in the control bank"):
+        analysis_of(scores("tiny", PARENTS), controls=(scores("tiny", 60),))
+
+
 def test_the_grid_widens_by_twice_the_radius() -> None:
     """METHODS 2.4: each step of the radius adds twice itself to the width, and the estimate stays."""
     control = scores("tiny", 300, seed=9, prefix="c")

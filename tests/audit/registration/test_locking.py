@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.opening import open_audit
+from leakscale.audit.registration.readiness import readiness_of
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
 from leakscale.audit.review import ReviewLog, Verdict, review_queue
 from leakscale.errors import (
@@ -308,3 +310,16 @@ def test_a_lock_says_what_weakens_it(tmp_path: Path) -> None:
         "no reading was asked for",
     ]
     assert bare.registration.is_retrospective
+
+
+def test_a_prompt_that_shows_a_form_stops_the_lock(tmp_path: Path) -> None:
+    """That form would be answered by its own example."""
+    directory = an_audit(tmp_path)
+    form = read_bank(directory.bank(BankRole.AUDIT)).parents[1]
+    example = f"Q: {form.original.text.upper()}\nA: {form.original.gold}"
+    plan = directory.plan.read_text(encoding="utf-8") + f"\n[prompt]\nfew_shot = [{json.dumps(example)}]\n"
+    directory.plan.write_text(plan, encoding="utf-8")
+    message = f"prompt.few_shot, example 1 holds form '{form.parent_id}/original'"
+    with pytest.raises(InvalidRequestError, match=message):
+        lock_audit(directory, now=NOW)
+    assert any(message in obstacle for obstacle in readiness_of(directory).obstacles)

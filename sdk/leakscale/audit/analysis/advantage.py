@@ -21,6 +21,7 @@ from leakscale.stats import (
     adjust_pvalues,
     breakdown_radius,
     claim_rule,
+    control_interval,
     control_readings,
     guardrail,
     mean_ci,
@@ -33,8 +34,6 @@ from leakscale.tables import NUMBER, PERCENT, Table, TableHead
 __all__ = ["advantage", "claims", "intervals", "placebo", "readings", "sensitivity"]
 
 Row = TypeVar("Row")
-_NO_FRAME = FinitePopulationDesign(None)
-"""A control bank is one realisation of its writing procedure."""
 _WITHOUT_CONTROL = (
     "the audit has no control bank, and without one nothing can be said about exposure; write items that were never "
     "public and pass their scores"
@@ -141,7 +140,7 @@ def claims(panel: Panel, settings: AuditSettings) -> Table[ClaimRow]:
     def row(model: ModelScores, controls: Gaps) -> Iterator[ClaimRow]:
         claim = claim_rule(model.gaps, settings.design, controls, rho=rule.rho, **settings.bounds)
         radius = breakdown_radius(model.gaps, settings.design, controls, **settings.bounds)
-        bank = mean_ci(controls, _NO_FRAME, method="wald_fpc", alpha=rule.alpha)
+        bank = control_interval(controls, control=rule.control, bound=rule.bound, alpha=rule.alpha)
         yield ClaimRow(model.name, bank, claim.exposure, radius.radius, claim.verdict.value)
 
     return _of_controls(heads.CLAIMS, panel, row, note=_claim_note(settings) + _constant_controls(panel, settings))
@@ -306,5 +305,6 @@ def _claim_note(settings: AuditSettings) -> str:
     return (
         f"An advantage is claimed if the gap's primary interval and the exposure interval at rho {rule.rho:g} both lie "
         f"above zero; {100 * (1 - rule.alpha):g} % together, components {rule.component} and {rule.control} "
-        f"({rule.combine})."
+        f"({rule.combine}). `gap_only`: the gap lies above zero, and ordinary form mismatch within the radius may "
+        "explain it. `reversed`: the gap lies below zero, which exposure does not do; look at the forms."
     )

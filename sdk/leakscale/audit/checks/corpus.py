@@ -15,12 +15,14 @@ from typing import Final
 
 from leakscale.audit.checks.findings import Finding, Rule
 from leakscale.audit.forms.models import FormBank, FormName
-from leakscale.errors import NotFoundError
+from leakscale.errors import InvalidRequestError, NotFoundError
 
 __all__ = ["check_corpus"]
 
 _KEY_WORDS: Final = 5
 _CHUNK_CHARACTERS: Final = 4 * 1024 * 1024
+_PROBE_BYTES: Final = 65_536
+_STRANGE_SHARE: Final = 0.02
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\[nrtbf]")
 """JSON's escapes: of a letter, and of white space, whose own letter must not be read as one."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -38,6 +40,7 @@ def check_corpus(bank: FormBank, files: Iterable[Path], *, with_originals: bool 
 
     Raises:
         NotFoundError: If a file does not exist.
+        InvalidRequestError: If a file is no text.
     """
     wanted: dict[_Words, list[tuple[FormName, _Words]]] = {}
     for parent in bank.parents:
@@ -78,6 +81,7 @@ def _found_in(path: Path, wanted: dict[_Words, list[tuple[FormName, _Words]]]) -
 
 def _word_chunks(path: Path) -> Iterator[_Words]:
     """Yield the words of a file in order, no word torn."""
+    _require_text(path)
     rest = ""
     with path.open(encoding="utf-8", errors="replace") as file:
         while chunk := file.read(_CHUNK_CHARACTERS):
@@ -89,6 +93,17 @@ def _word_chunks(path: Path) -> Iterator[_Words]:
             yield _words(rest + chunk[:cut])
             rest = chunk[cut:]
     yield _words(rest)
+
+
+def _require_text(path: Path) -> None:
+    """Refuse what is searched as noise and then called clean: compressed files, Parquet, UTF-16."""
+    with path.open("rb") as file:
+        beginning = file.read(_PROBE_BYTES)
+    strange = beginning.count(0) + beginning.decode("utf-8", errors="replace").count("\ufffd")
+    if strange > _STRANGE_SHARE * len(beginning):
+        raise InvalidRequestError(
+            f"corpus '{path}' is no text in UTF-8, and would be searched as noise; unpack or convert it"
+        )
 
 
 def _words(text: str) -> _Words:

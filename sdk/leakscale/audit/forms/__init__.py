@@ -2,7 +2,7 @@
 
 from leakscale.audit.forms.drawing import Draw, draw_sample
 from leakscale.audit.forms.models import NONCE_BYTES, Criterion, Form, FormBank, FormKind, FormName, Option, Parent
-from leakscale.audit.forms.reading import Golds, parent_of_fields, read_bank, write_bank
+from leakscale.audit.forms.reading import Golds, bank_bytes, parent_of_fields, read_bank, write_bank
 
 __all__ = [
     "NONCE_BYTES",
@@ -15,6 +15,7 @@ __all__ = [
     "Golds",
     "Option",
     "Parent",
+    "bank_bytes",
     "draw_sample",
     "parent_of_fields",
     "read_bank",

@@ -15,7 +15,7 @@ from leakscale.field_rules import validated
 from leakscale.reading import parse_json
 from leakscale.whole_files import replacing
 
-__all__ = ["Golds", "parent_of_fields", "read_bank", "write_bank"]
+__all__ = ["Golds", "bank_bytes", "parent_of_fields", "read_bank", "write_bank"]
 
 Golds = Literal["required", "withheld"]
 """What a bank's golds have to be: all there, or none of them."""
@@ -54,8 +54,12 @@ def read_bank(path: Path, *, golds: Golds = "required", absent: str = "") -> For
 def write_bank(bank: FormBank, path: Path) -> None:
     """Write a bank as JSON Lines, complete or not at all."""
     with replacing(path) as file:
-        for parent in bank.parents:
-            file.write((json.dumps(parent.to_json(), ensure_ascii=False) + "\n").encode())
+        file.write(bank_bytes(bank))
+
+
+def bank_bytes(bank: FormBank) -> bytes:
+    """Return a bank as JSON Lines."""
+    return "".join(json.dumps(parent.to_json(), ensure_ascii=False) + "\n" for parent in bank.parents).encode()
 
 
 def parent_of_fields(fields: Any, *, source: str, golds: Golds = "required") -> Parent:

@@ -15,11 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from leakscale.audit.clock import utc_now
-from leakscale.audit.directory import REGISTERED, AuditDirectory
+from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.origin import fetched_of, require_golds
-from leakscale.audit.registration.preconditions import rehearse, require_engines
+from leakscale.audit.registration.preconditions import rehearse, require_clean_prompt, require_engines
 from leakscale.audit.registration.released import released_of
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank, locked_registration
@@ -142,4 +142,7 @@ def _check(
         )
     control_count = registration.control.parent_count if registration.control else 0
     require_engines(amended.plan)
-    rehearse(amended.plan, amended.draw, locked_bank(directory, registration), control_count=control_count)
+    bank = locked_bank(directory, registration)
+    control = locked_bank(directory, registration, BankRole.CONTROL) if registration.control else None
+    require_clean_prompt(amended.plan, bank, control)
+    rehearse(amended.plan, amended.draw, bank, control_count=control_count)

@@ -205,8 +205,8 @@ class InferenceTable(_Table):
     """`union` halves alpha between the gap and the control gap; `independent` gives each the whole."""
     component: str = "primary"
     """Interval of the gap inside the sensitivity interval; `wald` in the paper, which advises against it."""
-    control: str = "wald"
-    """Reading of the control bank."""
+    control: str = "wald-or-bound"
+    """Reading of the control bank; `wald` in the paper, under which no claim fires if all control gaps are equal."""
     bound: str = "betting"
     """What the guardrail falls back to; `hoeffding` in the paper."""
     guardrail_parents: Literal[200] = 200

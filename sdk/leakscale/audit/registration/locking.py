@@ -27,6 +27,7 @@ from leakscale.audit.registration.preconditions import (
     read_control,
     rehearse,
     require_checks,
+    require_clean_prompt,
     require_draw,
     require_engines,
     resolve_gates,
@@ -71,6 +72,7 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
         bank = read_bank(directory.bank(BankRole.AUDIT))
         require_draw(directory, record, bank)
         control = read_control(directory, plan)
+        require_clean_prompt(plan, bank, control)
         # 3. Every form passes the mechanical checks.
         require_checks(bank, plan, role=BankRole.AUDIT)
         if control is not None:

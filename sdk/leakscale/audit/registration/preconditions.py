@@ -6,6 +6,8 @@ Each function raises on the first thing that does not hold, and names subject, r
 
 from __future__ import annotations
 
+from typing import Final
+
 from leakscale.audit.checks import Finding, Severity, check_bank
 from leakscale.audit.checks.characters import letters_of
 from leakscale.audit.directory import AuditDirectory, BankRole
@@ -24,11 +26,16 @@ __all__ = [
     "read_control",
     "rehearse",
     "require_checks",
+    "require_clean_prompt",
     "require_draw",
     "require_drawn",
     "require_engines",
     "resolve_gates",
 ]
+
+
+_LETTERS_MIN: Final = 20
+"""A form of fewer letters and digits stands in any text by chance."""
 
 
 def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) -> None:
@@ -133,6 +140,27 @@ def require_engines(plan: AuditPlan) -> None:
                 require_engine_options(model.engine, model.engine_options)
             except InvalidRequestError as error:
                 raise InvalidRequestError(f"model '{model.id}', engine '{model.engine}': {error}") from error
+
+
+def require_clean_prompt(plan: AuditPlan, *banks: FormBank | None) -> None:
+    """Refuse a prompt that shows a form of a bank: it would be answered by its own example.
+
+    Raises:
+        InvalidRequestError: If one does; the message names example and form.
+    """
+    shown = {"prompt.system": plan.prompt.system} | {
+        f"prompt.few_shot, example {number}": example for number, example in enumerate(plan.prompt.few_shot, start=1)
+    }
+    letters = {place: letters_of(text) for place, text in shown.items() if text}
+    for bank in filter(None, banks):
+        for parent in bank.parents:
+            for name, form in parent.forms():
+                wanted = letters_of(form.text)
+                place = next((place for place, text in letters.items() if wanted in text), None)
+                if place is not None and len(wanted) >= _LETTERS_MIN:
+                    raise InvalidRequestError(
+                        f"plan '{plan.name}': {place} holds form '{name}'; take another item as an example"
+                    )
 
 
 def resolve_gates(plan: AuditPlan, bank: FormBank, control: FormBank | None) -> tuple[GateResolution, ...]:

@@ -16,6 +16,7 @@ from leakscale.audit.registration.plan import load_plan
 from leakscale.audit.registration.preconditions import (
     read_control,
     rehearse,
+    require_clean_prompt,
     require_draw,
     require_engines,
     resolve_gates,
@@ -87,6 +88,7 @@ def readiness_of(directory: AuditDirectory, *, corpus: Iterable[Path] = ()) -> R
     obstacles: list[str] = []
     _attempt(obstacles, lambda: require_draw(directory, record, bank))
     control = _attempt(obstacles, lambda: read_control(directory, plan))
+    _attempt(obstacles, lambda: require_clean_prompt(plan, bank, control))
     banks = {BankRole.AUDIT: bank} | ({BankRole.CONTROL: control} if control else {})
     settings, files = plan.checks.settings(), list(corpus)
     findings = [

@@ -89,6 +89,12 @@ def caution(findings: AuditFindings) -> str:
             "The public wording is easier than fresh ones by more than sampling, ordinary form mismatch and the "
             "registered radius explain. How the model came to it is not shown by a gap."
         )
+    easier = [row.model for row in findings.analysis.table("claims").rows if row.verdict == "gap_only"]
+    if easier:
+        return (
+            f"The public wording is easier than fresh ones for {_listed(easier)}, and an ordinary difference between "
+            "wordings, within what control bank and radius allow, may explain it."
+        )
     return (
         "Nothing was shown; what may still be there is in the intervals. A gap sees only what an exposure does to this "
         "wording: what carries over to other wordings leaves it at zero."

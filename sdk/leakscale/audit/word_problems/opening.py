@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from leakscale.audit.directory import AuditDirectory
-from leakscale.audit.forms import write_bank
+from leakscale.audit.forms import FormBank, bank_bytes, write_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.locking import lock_audit
-from leakscale.audit.registration.opening import open_audit
+from leakscale.audit.registration.opening import open_audit, read_draw
 from leakscale.audit.word_problems.writing import write_problems
-from leakscale.errors import NotFoundError
+from leakscale.errors import ConflictError, NotFoundError
 
 __all__ = ["locked_problem_audit"]
 
@@ -41,17 +42,18 @@ def locked_problem_audit(
         control_seed: Of its problems.
 
     Raises:
-        ConflictError: If `root/audit` holds something else.
+        ConflictError: If `root/audit` is another audit, or a bank's file holds something else.
         InvalidRequestError: If the plan is malformed, or does not fit.
     """
+    benchmark = write_problems(frame_count, seed=seed)
     try:
         directory = AuditDirectory.existing(root / "audit")
+        _require_drawn_from(benchmark, directory)
     except NotFoundError:
         frame, own = root / "benchmark.jsonl", root / "control.jsonl"
-        benchmark = write_problems(frame_count, seed=seed)
-        write_bank(benchmark, frame)
+        _write_once(benchmark, frame)
         if control_count:
-            write_bank(write_problems(control_count, seed=control_seed, prefix="own", apart_from=benchmark), own)
+            _write_once(write_problems(control_count, seed=control_seed, prefix="own", apart_from=benchmark), own)
         directory, _ = open_audit(
             root / "audit",
             frame=frame,
@@ -64,3 +66,17 @@ def locked_problem_audit(
         shutil.copyfile(plan, directory.plan)
         lock_audit(directory)
     return directory
+
+
+def _require_drawn_from(benchmark: FormBank, directory: AuditDirectory) -> None:
+    """Refuse somebody else's audit, which a plan of ours would be written into."""
+    frame = FormBank(tuple(replace(parent, fresh=(), deep=()) for parent in benchmark.parents))
+    if read_draw(directory).frame_digest != frame.content_digest:
+        raise ConflictError(f"'{directory.root}' is an audit of another benchmark; name another folder")
+
+
+def _write_once(bank: FormBank, path: Path) -> None:
+    """Write a bank where nothing lies, or the same bank does."""
+    if path.exists() and (not path.is_file() or path.read_bytes() != bank_bytes(bank)):
+        raise ConflictError(f"'{path}' holds something else, and nothing is overwritten; name another folder")
+    write_bank(bank, path)

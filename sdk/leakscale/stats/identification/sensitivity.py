@@ -66,7 +66,7 @@ def sensitivity_interval(
             form) or `betting`.
         combine: `union`, or `independent` for banks whose errors have nothing to do with each other, with 200
             control parents or more, or with betting on both sides.
-        control: Reading of the control bank: `wald`, `guardrail`, `betting` or `fixed`; None: `betting` beside a
+        control: Reading of the control bank, one of `CONTROLS`; None: `betting` beside a
             betting component, else `wald`, which is the paper's registered form.
         bound: Method that the guardrail falls back to.
 

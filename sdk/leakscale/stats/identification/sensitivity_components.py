@@ -16,13 +16,22 @@ from leakscale.stats.intervals import Interval, IntervalState
 from leakscale.stats.mean_intervals import mean_ci
 from leakscale.stats.mean_intervals.guardrails import guardrail
 
-__all__ = ["COMBINATIONS", "COMPONENTS", "CONTROLS", "SUPERPOPULATION", "Components", "require_choice"]
+__all__ = [
+    "COMBINATIONS",
+    "COMPONENTS",
+    "CONTROLS",
+    "SUPERPOPULATION",
+    "Components",
+    "control_interval",
+    "require_choice",
+]
 
 COMPONENTS = ("primary", "wald", "betting")
 """Interval of the audited gap: what the guardrail makes primary (recommended), `wald` always (the paper's registered
 form, which covers too rarely where the guardrail fires), or the distribution-free `betting`."""
-CONTROLS = ("wald", "guardrail", "betting", "fixed")
-"""Reading of the control bank: `wald` (the paper's registered form), `guardrail` (the bound below 200 parents),
+CONTROLS = ("wald", "wald-or-bound", "guardrail", "betting", "fixed")
+"""Reading of the control bank: `wald` (the paper's registered form), `wald-or-bound` (the bound where all control gaps
+are equal, so that a bank which never varies does not disarm the claim rule), `guardrail` (the bound below 200 parents),
 `betting`, or `fixed`, which takes the bank's mean for the truth. `fixed` turns a small bank's noise into claims; it is
 here to be shown beside the others."""
 COMBINATIONS = ("union", "independent")
@@ -72,7 +81,7 @@ class Components:
         level = alpha / 2 if combine == "union" and control != "fixed" else alpha
         return cls(
             _interval(gaps, design, component, bound, level),
-            _interval(control_gaps, SUPERPOPULATION, control, bound, level),
+            control_interval(control_gaps, control=control, bound=bound, alpha=level),
             combine,
             alpha,
         )
@@ -114,6 +123,24 @@ class Components:
     def method(self) -> str:
         """Name the two formulas and the combination."""
         return f"sensitivity({self.audit.method}, control {self.control.method}, {self.combine})"
+
+
+def control_interval(gaps: Gaps, *, control: str, bound: str, alpha: float) -> Interval:
+    """Return the interval of a control bank's own gap.
+
+    Args:
+        gaps: Of the control bank.
+        control: One of `CONTROLS`.
+        bound: Method that the guardrail and `wald-or-bound` fall back to.
+        alpha: Probability left outside it.
+
+    Raises:
+        StatisticsError: As `mean_ci`.
+    """
+    found = _interval(gaps, SUPERPOPULATION, "wald" if control == "wald-or-bound" else control, bound, alpha)
+    if control == "wald-or-bound" and found.is_degenerate:
+        return mean_ci(gaps, SUPERPOPULATION, method=bound, alpha=alpha)
+    return found
 
 
 def require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
