@@ -22,7 +22,7 @@ from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amending import amend_audit, amendments_of, registration_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
-from leakscale.audit.remote import chunks
+from leakscale.audit.remote import chunks, fetching, submitting
 from leakscale.audit.remote.depositing import Deposited, deposit_audit
 from leakscale.audit.remote.fetching import FetchedAudit, fetch_audit
 from leakscale.audit.remote.names import answer_set_name
@@ -291,6 +291,68 @@ def test_an_amendment_goes_the_same_way_and_says_what_was_known(author: Client, 
     assert (mine.ledger.read_bytes(), theirs.ledger.read_bytes()) == ledgers
 
 
+def _broken(*_: object, **__: object) -> None:
+    raise ConnectionError
+
+
+@pytest.mark.parametrize("step", ["receipt", "scores"])
+def test_a_submission_that_broke_after_the_seal_keeps_its_receipt(
+    author: Client, runner: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The set is sealed for good on the server; the ledger still has to say which answers it was."""
+    deposited(author, an_audit(tmp_path, f"broke-{step}", control_count=0))
+    theirs = fetched(runner, f"broke-{step}", tmp_path / "theirs").directory
+    answer(theirs, roles=(BankRole.AUDIT,))
+    with monkeypatch.context() as broken:
+        if step == "receipt":
+            broken.setattr(AuditLedger, "append_once", _broken)
+        else:
+            broken.setattr(submitting, "take_scores", _broken)
+        with pytest.raises(ConnectionError):
+            submitted(runner, theirs)
+    assert runner.audits.get(f"audits/broke-{step}").answer_sets[0].is_sealed
+    done = submitted(runner, theirs)
+
+    assert done.newly_sealed == ()
+    assert done.released is not None
+    assert [entry.kind for entry in AuditLedger(theirs).entries()].count(EntryKind.SEAL) == 1
+    assert len(scores_of(theirs)) == 1
+
+
+def test_a_deposit_that_broke_before_its_entry_is_entered(
+    author: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lies on the server is known to the directory that it came from."""
+    mine = an_audit(tmp_path, "unentered", control_count=0)
+    with monkeypatch.context() as broken:
+        broken.setattr(AuditLedger, "append_once", _broken)
+        with pytest.raises(ConnectionError):
+            deposited(author, mine)
+    assert not deposited(author, mine).is_new
+    assert [entry.kind for entry in AuditLedger(mine).entries()].count(EntryKind.DEPOSIT) == 1
+
+
+def test_a_fetch_that_broke_is_begun_again(
+    author: Client, runner: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a directory counts as none, at whichever file it broke."""
+    deposited(author, an_audit(tmp_path, "half-laid"))
+    for function in ("write_bank", "write_whole", "begin_ledger"):
+        with monkeypatch.context() as broken:
+            broken.setattr(fetching, function, _broken)
+            with pytest.raises(ConnectionError):
+                fetched(runner, "half-laid", tmp_path / "theirs")
+    with monkeypatch.context() as broken:
+        broken.setattr(AuditLedger, "append", _broken)  # the draw is written by then
+        with pytest.raises(ConnectionError):
+            fetched(runner, "half-laid", tmp_path / "theirs")
+    found = fetched(runner, "half-laid", tmp_path / "theirs")
+
+    assert found.is_new
+    assert [entry.kind for entry in AuditLedger(found.directory).entries()] == [EntryKind.FETCH]
+    assert registration_of(found.directory).name == "half-laid"
+
+
 def test_one_party_in_both_parts_is_level_1(server: RunningServer, data_dir: Path, tmp_path: Path) -> None:
     """It had the right answers."""
     with client_of(server, data_dir, "sol", Role.ADMIN, project="alone") as client:
@@ -384,6 +446,11 @@ def test_answers_that_somebody_else_sealed_are_not_sealed_again(
         assert scores_of(second) == scores_of(first)
         with pytest.raises(AlreadyDoneError):
             other.audits.seal(answer_set_name("shared", "registered", "audit", "tiny"), chunk_count=1)
+        third = fetched(other, "shared", tmp_path / "third").directory
+        answer(third, roles=(BankRole.AUDIT,))
+        with pytest.raises(ConflictError, match="was sealed by 'rob' from another directory, and this one has answers"):
+            submitted(other, third)
+        assert scores_of(third) == {}
 
 
 def test_a_directory_of_another_kind_is_not_fetched_into(author: Client, runner: Client, tmp_path: Path) -> None:
@@ -575,7 +642,7 @@ def test_a_receipt_of_other_answers_is_refused(author: Client, runner: Client, t
         receipts.append(runner.audits.seal(answer_set, **settings))
         return replace(receipts[-1], receipt=receipts[0].receipt)
 
-    with pytest.raises(IntegrityError, match="is of other answers than were sent"):
+    with pytest.raises(IntegrityError, match=r"the receipt of '.*control/models/tiny' is of '.*audit/models/tiny'"):
         submitted(Wire(runner, seal=keep).as_client(), theirs)
     assert [entry.kind for entry in AuditLedger(theirs).entries()].count(EntryKind.SEAL) == 1
 

@@ -37,7 +37,7 @@ from leakscale.audit.scores.models import ScoreKind
 from leakscale.errors import ConflictError, NotFoundError
 from leakscale.whole_files import held
 
-__all__ = ["REGISTERED", "AuditDirectory", "BankRole", "creating_directory"]
+__all__ = ["REGISTERED", "AuditDirectory", "BankRole", "creating_directory", "is_audit"]
 
 REGISTERED: Final = "registered"
 """Variant of the settings that were locked; the others are amendments."""
@@ -66,10 +66,9 @@ class AuditDirectory:
         Raises:
             NotFoundError: If there is none.
         """
-        directory = cls(root)
-        if not directory.draw.is_file() or (root / _UNFINISHED).exists():
+        if not is_audit(root):
             raise NotFoundError(f"'{root}' is no audit directory; make one with `leakscale audit new` or `fetch`")
-        return directory
+        return cls(root)
 
     @property
     def plan(self) -> Path:
@@ -194,6 +193,11 @@ class AuditDirectory:
         """
         with held(self.root / "in-use", subject=f"audit '{self.root}'", advice="wait for it"):
             yield
+
+
+def is_audit(root: Path) -> bool:
+    """Tell whether a folder is the directory of an audit, and was laid out to its end."""
+    return AuditDirectory(root).draw.is_file() and not (root / _UNFINISHED).exists()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory
+from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory, is_audit
 from leakscale.audit.forms import FormBank, write_bank
 from leakscale.audit.registration.amending import amendments_of
 from leakscale.audit.registration.documents import amendment_in, registration_in
@@ -83,13 +83,12 @@ def fetch_audit(
     digest = hashlib.sha256(audit.registration).hexdigest()
     origin = Fetched(name, digest, audit.author_key, server, key)
     held = None if frame is None else _frame(registration, frame)
-    directory = AuditDirectory(root)
-    is_new = not directory.draw.is_file()
+    directory, is_new = AuditDirectory(root), not is_audit(root)
     if is_new:
         banks = _forms(client, registration, progress)
         with creating_directory(root):
             _lay_out(directory, audit.registration, registration, banks, origin)
-    with AuditDirectory.existing(root).held():
+    with directory.held():
         _require_same(directory, origin)
         if held is not None:
             _require_drawn(registration, held, locked_bank(directory, registration))

@@ -25,7 +25,8 @@ from leakscale.audit.remote.chunks import AnswerChunk, answer_chunks, answers_di
 from leakscale.audit.remote.keys import deposit_key_of, opened, salt_of, server_key_of
 from leakscale.audit.remote.names import answer_set_name, answers_subject
 from leakscale.audit.remote.scores import take_scores
-from leakscale.errors import IntegrityError, PreconditionError
+from leakscale.envelopes import Opened
+from leakscale.errors import ConflictError, IntegrityError, PreconditionError
 from leakscale.statements import Predicate
 
 if TYPE_CHECKING:
@@ -72,24 +73,24 @@ def submit_answers(
         PreconditionError: If the directory was not fetched: then its scores are in it.
         AlreadyDoneError: If somebody else sealed an answer set meanwhile.
         IntegrityError: If the server is another one, a signature does not hold, or anything was changed.
-        ConflictError: If other answers of this token's principal, or other scores, are there already.
+        ConflictError: If other answers of this token's principal, or other scores, are there already; or if a set that
+            is answered here was sealed with the answers of another directory.
     """
     with directory.held():
         origin = _origin(directory)
         key = server_key_of(client, expected=origin.server_key, server=server)
         run = _Submission(client, directory, registration_of(directory, variant), origin, key, server)
-        sealed = {each.name for each in client.audits.get(origin.audit).answer_sets if each.is_sealed}
+        sealed = {each.name: each for each in client.audits.get(origin.audit).answer_sets if each.is_sealed}
         newly, unanswered = [], []
         for role, model_id in run.places():
-            name = run.name(role, model_id)
+            name, answers = run.name(role, model_id), run.answers(role, model_id)
             if name in sealed:
-                continue
-            answers = run.answers(role, model_id)
-            if answers is None:
+                run.recognize(sealed[name], answers)
+            elif answers is None:
                 unanswered.append(name)
-                continue
-            run.submit(name, answers, progress)
-            newly.append(name)
+            else:
+                run.submit(name, answers, progress)
+                newly.append(name)
         released = None if unanswered else take_scores(client, directory, run.registration, origin, server=server)
     return Submitted(origin, variant, tuple(newly), tuple(unanswered), released)
 
@@ -145,7 +146,28 @@ class _Submission:
         key = deposit_key_of(self.client, server_key=self.server_key, server=self.server) if missing else b""
         self.client.audits.submit(name, self._sealed(name, missing, key, len(chunks), progress))
         answer_set = self.client.audits.seal(name, chunk_count=len(chunks))
-        self._enter(answer_set, answers_digest(chunk.digest for chunk in chunks))
+        digest, receipt = answers_digest(chunk.digest for chunk in chunks), self._receipt(answer_set)
+        if receipt.facts.get("answers") != digest:
+            raise IntegrityError(f"the receipt of '{name}' is of other answers than were sent; ask who runs the server")
+        self._enter(answer_set, digest)
+
+    def recognize(self, answer_set: AnswerSet, answers: list[FormAnswer] | None) -> None:
+        """Enter the receipt of a set that was sealed from here; refuse one of other answers beside those that are here.
+
+        Their scores would stand beside the confidences of these.
+        """
+        receipt = self._receipt(answer_set)
+        if answers is None:
+            return
+        chunks = answer_chunks(answers, salt=salt_of(self.directory, answer_set.name))
+        digest = answers_digest(chunk.digest for chunk in chunks)
+        if receipt.facts.get("answers") != digest:
+            who = receipt.facts.get("by")
+            raise ConflictError(
+                f"'{answer_set.name}' was sealed by '{who}' from another directory, and this one has answers of its "
+                "own; fetch into a new folder, and submit there to take the scores"
+            )
+        self._enter(answer_set, digest)
 
     def _sealed(
         self,
@@ -165,17 +187,19 @@ class _Submission:
             if progress is not None:
                 progress(name, count, total)
 
-    def _enter(self, answer_set: AnswerSet, digest: str) -> None:
-        """Hold a receipt against what was sent, and enter it."""
+    def _receipt(self, answer_set: AnswerSet) -> Opened:
+        """Return what the server says of a sealed set."""
         source = f"the receipt of '{answer_set.name}'"
         if answer_set.receipt is None:
-            raise PreconditionError(f"{source} did not come, though the set was sealed; submit again")
+            raise IntegrityError(f"{source} did not come, though the set is sealed; submit again")
         receipt = opened(answer_set.receipt, Predicate.FORM_ANSWERS, server_key=self.server_key, source=source)
-        if (receipt.subject, receipt.facts.get("answers")) != (answer_set.name, digest):
-            raise IntegrityError(f"{source} is of other answers than were sent; ask who runs the server")
+        if receipt.subject != answer_set.name:
+            raise IntegrityError(f"{source} is of '{receipt.subject}'; ask who runs the server")
+        return receipt
+
+    def _enter(self, answer_set: AnswerSet, digest: str) -> None:
+        """Enter the receipt of a set that was sealed from here, once."""
+        payload = answer_set.receipt.payload if answer_set.receipt else b""
         AuditLedger(self.directory).append_once(
-            EntryKind.SEAL,
-            subject=answer_set.name,
-            digest=hashlib.sha256(answer_set.receipt.payload).digest(),
-            facts={"answers": digest},
+            EntryKind.SEAL, subject=answer_set.name, digest=hashlib.sha256(payload).digest(), facts={"answers": digest}
         )
