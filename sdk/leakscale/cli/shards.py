@@ -72,7 +72,7 @@ def answer(
     For example:
 
     ```
-    leakscale shards answer shards/base --model MODEL --shard 0/4
+    leakscale shards answer shards/base --model MODEL --shard 1/4
     ```
     """
     from leakscale.errors import InvalidRequestError  # noqa: PLC0415
