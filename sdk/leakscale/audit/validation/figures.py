@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from leakscale.audit.validation.contrasts import Contrasts, named_contrasts
-from leakscale.report.figures import ForestRow, forest_panel
+from leakscale.report.figures import MeanRow, forest_panel
 from leakscale.report.page import PageFigure
 from leakscale.stats import Interval
 from leakscale.tables import Table, TableHead
@@ -51,7 +51,7 @@ def contrast_figure(contrasts: Contrasts, *, command: str) -> PageFigure:
     for (contrast, status), own in groupby(table.rows, key=lambda row: (row.contrast, row.is_registered)):
         seeds = list(own)
         single = {f"seed {row.seed}": row.difference for row in seeds}
-        rows.append(ForestRow(status, contrast, seeds[0].over_seeds, single=single))
+        rows.append(MeanRow(status, contrast, seeds[0].over_seeds, single=single))
     return PageFigure(
         "seed-contrasts",
         "What each exposure did to the public-form advantage",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ForestRow", "forest_panel"]
+__all__ = ["ForestRow", "MeanRow", "forest_panel"]
 
 _MARGIN: Final = 18
 _ROW: Final = 42
@@ -48,8 +48,14 @@ class ForestRow:
     """Its limit for infinitely many resamples; None where it was not released."""
     said: str = ""
     """What stands beside the name, e.g. a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanRow(ForestRow):
+    """An estimate that is the mean of single observations, which are drawn below it; no row of a table."""
+
     single: Mapping[str, float] = field(default_factory=dict)
-    """What the estimate is the mean of, by name, e.g. of each training run; drawn below it in this order."""
+    """By name, e.g. of each training run, in the order from above."""
 
 
 def forest_panel(rows: Sequence[ForestRow], *, name: str, title: str, roles: Sequence[str] = ("ink",)) -> Panel:
@@ -65,11 +71,15 @@ def forest_panel(rows: Sequence[ForestRow], *, name: str, title: str, roles: Seq
     headings = sum(bool(group) for group, _ in groups)
     description = "; ".join(
         f"{': '.join(filter(None, (row.group, row.of)))}: {points(row.effect.estimate)} points"
-        f" ({bounds_in_words(row.effect)})" + (f", {row.said}" if row.said else "") + _spoken(row.single)
+        f" ({bounds_in_words(row.effect)})" + (f", {row.said}" if row.said else "") + _spoken(_single(row))
         for row in rows
     )
     height = round(sum(map(_height, rows)) + headings * _GROUP + _AXIS)
     return Panel(name, title, description, partial(_draw, groups=groups, roles=roles), height)
+
+
+def _single(row: ForestRow) -> Mapping[str, float]:
+    return row.single if isinstance(row, MeanRow) else {}
 
 
 def _spoken(single: Mapping[str, float]) -> str:
@@ -98,7 +108,7 @@ def _extent(row: ForestRow) -> Iterator[float]:
     for one in (row.effect, row.exact):
         if one is not None:
             yield from (one.estimate,) if one.is_degenerate else (one.low, one.estimate, one.high)
-    yield from row.single.values()
+    yield from _single(row).values()
 
 
 def _label(row: ForestRow) -> list[str]:
@@ -120,7 +130,7 @@ def _lines_above(row: ForestRow) -> int:
 
 
 def _height(row: ForestRow) -> int:
-    return _ROW + _lines_above(row) * _LINE_HEIGHT + _DOTS * bool(row.single)
+    return _ROW + _lines_above(row) * _LINE_HEIGHT + _DOTS * bool(_single(row))
 
 
 def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
@@ -129,17 +139,17 @@ def _row(axes: Axes, row: ForestRow, scale: Scale, y: float, ink: str) -> None:
     y += _lines_above(row) * _LINE_HEIGHT
     for tick in scale.ticks:
         shade = color("muted") if tick == 0 else color("rule")
-        axes.vlines(tick, y + _LINE - 8, y + _ROW - 2 + _DOTS * bool(row.single), colors=shade, linewidth=1, zorder=0)
+        axes.vlines(tick, y + _LINE - 8, y + _ROW - 2 + _DOTS * bool(_single(row)), colors=shade, linewidth=1, zorder=0)
     for number, line in enumerate(reversed(_value(row))):
         place = y + _TEXT - number * _LINE_HEIGHT
         axes.text(1, place, line, transform=axes.get_yaxis_transform(), ha="right", color=ink, size=12)
     _whisker(axes, row.effect, scale, y + _LINE, ink, is_twin=False)
     if row.exact is not None:
         _whisker(axes, row.exact, scale, y + _TWIN, color("muted"), is_twin=True)
-    if row.single:
+    if single := _single(row):
         # Each has a height of its own, so that equal ones stay apart, and the same in every row.
-        places = [y + _TWIN + 4 + _DOTS * place / len(row.single) for place in range(len(row.single))]
-        axes.plot([100 * value for value in row.single.values()], places, "o", color=color("muted"), markersize=3.5)
+        places = [y + _TWIN + 4 + _DOTS * place / len(single) for place in range(len(single))]
+        axes.plot([100 * value for value in single.values()], places, "o", color=color("muted"), markersize=3.5)
 
 
 def _whisker(axes: Axes, interval: Interval, scale: Scale, y: float, ink: str, *, is_twin: bool) -> None:
