@@ -69,7 +69,7 @@ _NO_METADATA: Final = {
 
 
 def svg_bytes(draw: Draw, *, width: int, height: int, title: str, description: str) -> bytes:
-    """Return a picture as an SVG file in the light colors, on no ground.
+    """Return a picture as an SVG file in the light colors, on the light paper: legible on a page of any color.
 
     Args:
         draw: Fills the figure.
@@ -83,6 +83,7 @@ def svg_bytes(draw: Draw, *, width: int, height: int, title: str, description: s
     """
     drawn = _svg(draw, width=width, height=height).replace(f"'{_FONT_FAMILY}'", FONTS.replace('"', "'"))
     spoken = f"<title>{escape(title)}</title>\n<desc>{escape(description)}</desc>\n"
+    spoken += f'<rect width="100%" height="100%" fill="{color("paper")}"/>\n'
     opening = re.search(r"<svg[^>]*>\s*", drawn)
     assert opening is not None  # noqa: S101 - matplotlib wrote it
     return (drawn[: opening.end()] + spoken + drawn[opening.end() :]).encode()
