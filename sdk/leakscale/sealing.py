@@ -1,12 +1,12 @@
-"""Sealing to a holder's key: what a grant hands out can be read by the one it was handed to, and by nobody between.
+"""Sealing to a holder's key: what is handed out can be read by the one it was handed to, and by nobody between.
 
 HPKE (RFC 9180) in base mode: X25519, HKDF-SHA-256, ChaCha20-Poly1305. Each piece is sealed on its own, and bound to
-the grant, to its place in the stream and to whether it is the last: pieces can be neither exchanged, dropped,
-repeated nor cut off unseen.
+its subject (a grant, a deposit, the forms of a bank), to its place in the stream and to whether it is the last: pieces
+can be neither exchanged, dropped, repeated nor cut off unseen.
 
 It does *not* guard against a server that seals something else, nor against whoever holds the private key.
 
-Needs `cryptography` from 47: `pip install 'leakscale[train]'`.
+Needs `cryptography` from 47: the extra `train`, `audit` or `server`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SealedPiece:
 
 
 class HolderKey:
-    """The private key of whoever redeems a grant."""
+    """The private key of whoever something is sealed to, such as the holder of a grant."""
 
     def __init__(self, private: bytes | None = None) -> None:
         """Make a key, or take one that `private` returned.
@@ -83,7 +83,7 @@ class HolderKey:
         except (InvalidTag, ValueError) as error:
             raise IntegrityError(
                 f"piece {index} of '{subject}' cannot be opened: it was sealed to another key, or changed on the way; "
-                "redeem with the key that the grant was requested with"
+                "open it with the key that it was asked for with"
             ) from error
 
 
@@ -128,13 +128,11 @@ def open_pieces(pieces: Iterable[SealedPiece], *, key: HolderKey, subject: str) 
     has_ended = False
     for index, piece in enumerate(pieces):
         if has_ended:
-            raise IntegrityError(f"'{subject}' goes on after its last piece; redeem the grant again")
+            raise IntegrityError(f"'{subject}' goes on after its last piece; ask for it again")
         yield key.open(piece.sealed, subject=subject, index=index, is_last=piece.is_last)
         has_ended = piece.is_last
     if not has_ended:
-        raise IntegrityError(
-            f"'{subject}' was cut off before its last piece; redeem the grant again, by the same request"
-        )
+        raise IntegrityError(f"'{subject}' was cut off before its last piece; ask for it again, by the same request")
 
 
 def _place(subject: str, index: int, *, is_last: bool) -> bytes:
