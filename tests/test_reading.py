@@ -21,7 +21,7 @@ from leakscale.field_rules import validated
 from leakscale.freshness.page import read_scan
 from leakscale.merkle import leaf_hash
 from leakscale.models import LedgerEntry
-from leakscale.reading import parse_json, parse_object, parse_toml, read_object
+from leakscale.reading import fault_of, parse_json, parse_object, parse_toml, read_object
 from leakscale.study.config import load_study
 from leakscale.verify.checks import Checks
 from leakscale.verify.directory import ServerDirectory, line_of_entry
@@ -142,3 +142,32 @@ def test_a_broken_rule_is_one_line_with_its_field_and_value() -> None:
     """pydantic's own report has many lines and an address."""
     with pytest.raises(ValueError, match=r"^field 'format': input should be 1 \(got 2\)$"):
         validated({"format": 2, "seed": 0, "source": []}, BackgroundRecipe)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (KeyError("seed"), "it lacks 'seed'"),
+        (ValueError("its format is 2,\n not 1"), "its format is 2, not 1"),
+        (TypeError("'int' object is not iterable"), "it is of another form: 'int' object is not iterable"),
+        (AttributeError("'list' object has no attribute 'get'"), "it is of another form: 'list' object has no attri"),
+        (StopIteration(), "StopIteration"),
+    ],
+)
+def test_what_a_reader_met_is_said_in_one_line(error: Exception, words: str) -> None:
+    """`'seed'` alone is what a KeyError says of a field that is missing."""
+    assert fault_of(error).startswith(words)
+    assert "\n" not in fault_of(error)
+
+
+def test_a_study_file_that_lacks_a_field_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the file, and what to do."""
+    study = tmp_path / "study"
+    shutil.copytree(EXAMPLE, study)
+    disclosure = json.loads((study / "analysis" / "disclosure.json").read_text())
+    del disclosure["payload"]
+    (study / "analysis" / "disclosure.json").write_text(json.dumps(disclosure))
+
+    assert run(["analyze", str(study)]) == 1
+
+    assert "disclosure cannot be read: it lacks 'payload'; fetch it from the server again" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import hashlib
 from leakscale.digests import canonical_json
 from leakscale.merkle import leaf_hash
 from leakscale.models import Candidate, Condition, Domain, Family, Ring
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 
 __all__ = ["condition_commitment", "family_of", "public_bytes", "public_digest", "truth_leaf"]
 
@@ -52,7 +52,7 @@ def family_of(public: bytes) -> Family:
             candidates=(first, second, third, fourth),
         )
     except (KeyError, TypeError) as error:
-        raise ValueError(f"no public family: {error}") from error
+        raise ValueError(f"no public family: {fault_of(error)}") from error
 
 
 def public_digest(family: Family) -> bytes:

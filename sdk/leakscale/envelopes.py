@@ -15,7 +15,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError
 from leakscale.models import SignedStatement
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.statements import PAYLOAD_TYPE, envelope_bytes, key_id, predicate_of, subject_of
 
 __all__ = ["Opened", "check_signature", "open_envelope", "statement_in"]
@@ -61,9 +61,8 @@ def open_envelope(content: bytes, predicate: str, *, public_key: bytes, source: 
         subject, digest = subject_of(payload)
         return Opened(subject, digest, predicate_of(payload, predicate))
     except (KeyError, TypeError, ValueError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise IntegrityError(
-            f"{source}: changed after it was signed ({reason}); restore the file from a copy"
+            f"{source}: changed after it was signed ({fault_of(error)}); restore the file from a copy"
         ) from error
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from leakscale.digests import canonical_json
 from leakscale.models import Condition, Opening
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 
 __all__ = ["opening_of_line", "openings_to_lines"]
 
@@ -35,7 +35,7 @@ def opening_of_line(line: bytes) -> Opening:
         if canonical_json(_to_json(opening)) != line:
             raise ValueError("its bytes are not the ones that were written")
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"no opening ({error})") from error
+        raise ValueError(f"no opening ({fault_of(error)})") from error
     return opening
 
 

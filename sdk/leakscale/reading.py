@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["parse_json", "parse_object", "parse_toml", "read_object"]
+__all__ = ["fault_of", "parse_json", "parse_object", "parse_toml", "read_object"]
 
 
 def parse_json(content: bytes | str, *, is_strict: bool = False) -> Any:
@@ -75,6 +75,20 @@ def read_object(path: Path, *, advice: str) -> dict[str, Any]:
         from leakscale.errors import IntegrityError  # noqa: PLC0415 - loads gRPC, which no worker needs
 
         raise IntegrityError(f"'{path}' cannot be read: {error}; {advice}") from error
+
+
+def fault_of(error: Exception) -> str:
+    """Say in one line what is wrong with a file that some reader made nothing of.
+
+    Args:
+        error: What it raised: of a field that is missing, only its name is in a KeyError.
+    """
+    words = " ".join(str(error).split())
+    if isinstance(error, KeyError):
+        return f"it lacks {words}"
+    if isinstance(error, TypeError | AttributeError | IndexError):
+        return f"it is of another form: {words}"
+    return words or type(error).__name__
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

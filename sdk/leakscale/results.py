@@ -9,7 +9,7 @@ from typing import Any
 
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, Domain, ModelState, Ring
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.statements import Predicate, predicate_of
 
 __all__ = [
@@ -212,7 +212,7 @@ def disclosure_from_payload(payload: bytes, *, signature: bytes, public_key: byt
             count_step=int(fields.get("count_step", 1)),
         )
     except (ValueError, TypeError, KeyError) as error:
-        raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+        raise IntegrityError(f"disclosure cannot be read: {fault_of(error)}; fetch it from the server again") from error
 
 
 def disclosure_to_json(disclosure: Disclosure) -> str:
@@ -235,7 +235,7 @@ def disclosure_from_json(text: str) -> Disclosure:
         payload, signature, public_key = (base64.b64decode(fields[name], validate=True) for name in _BYTE_FIELDS)
         shown = fields["numbers"]
     except (ValueError, TypeError, KeyError) as error:
-        raise IntegrityError(f"disclosure cannot be read: {error}; fetch it from the server again") from error
+        raise IntegrityError(f"disclosure cannot be read: {fault_of(error)}; fetch it from the server again") from error
     disclosure = disclosure_from_payload(payload, signature=signature, public_key=public_key)
     if shown != disclosure.numbers:
         raise IntegrityError("disclosure shows numbers that are not the signed ones; fetch it from the server again")

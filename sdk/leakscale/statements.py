@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from leakscale.digests import canonical_json
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 
 __all__ = [
     "PAYLOAD_TYPE",
@@ -96,7 +96,7 @@ def subject_of(payload: bytes) -> tuple[str, bytes]:
         (subject,) = _fields(payload)["subject"]
         return str(subject["name"]), bytes.fromhex(subject["digest"]["sha256"])
     except (KeyError, TypeError) as error:
-        raise ValueError(f"the statement has no subject: {error}") from error
+        raise ValueError(f"the statement has no subject: {fault_of(error)}") from error
 
 
 def signed_bytes(payload: bytes) -> bytes:

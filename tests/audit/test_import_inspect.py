@@ -174,7 +174,7 @@ def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("samples.1.messages.0.content", "Another"), "the prompt of form 'w1/fresh-1' does not hold its words"),
         (_set("samples.0.messages", []), "holds no prompt of form 'w1/original'"),
         (_set("samples", []), "form original has no log"),
-        (_set("samples", [{}]), r"is no log of inspect_ai that this version reads \(KeyError"),
+        (_set("samples", [{}]), r"is no log of inspect_ai that this version reads \(it lacks"),
         (_set("eval", {}), "is no log of inspect_ai that this version reads"),
     ],
 )

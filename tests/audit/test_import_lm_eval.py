@@ -87,7 +87,7 @@ def _in_sample(name: str, value: Any) -> Change:
             _in_sample("arguments", {"gen_args_0": {"arg_0": "Q?"}}),
             "prompt of form 'w1/fresh-1' does not hold its words",
         ),
-        (_in_sample("arguments", {}), r"is no log of lm-evaluation-harness that this version reads \(KeyError"),
+        (_in_sample("arguments", {}), r"is no log of lm-evaluation-harness that this version reads \(it lacks"),
         (lambda samples, _: samples.clear(), "has no filter 'flexible-extract', only no line at all"),
         (lambda _, results: results["configs"].pop("words-fresh-1"), "has no task 'words-fresh-1', only"),
         (lambda _, results: results.pop("configs"), "is no results file"),

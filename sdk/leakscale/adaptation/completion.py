@@ -15,7 +15,7 @@ from typing import Any, Final
 from leakscale.adaptation.config import AdapterIdentity, Diagnostics
 from leakscale.adaptation.identity import adapter_digest
 from leakscale.errors import ConflictError, IntegrityError, NotFoundError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.whole_files import sync
 
 __all__ = ["Completion", "Scaling", "check_reusable", "publish", "read_completion"]
@@ -65,7 +65,7 @@ def read_completion(folder: Path) -> Completion:
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise IntegrityError(
-            f"'{folder / _FILE}' cannot be read ({type(error).__name__}: {error}); delete the folder and adapt again"
+            f"'{folder / _FILE}' cannot be read ({fault_of(error)}); delete the folder and adapt again"
         ) from error
     found = adapter_digest(folder)
     if found != completion.identity.adapter:

@@ -21,6 +21,7 @@ from leakscale.analysis.shapes import LeaveOneOutRow, ShapeRow, WithoutShapeRow
 from leakscale.analysis.totals import CompletionRow, EffectRow, SizeRow, TotalRow, TrajectoryRow
 from leakscale.errors import IntegrityError
 from leakscale.models import Condition, ModelState
+from leakscale.reading import fault_of
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate
 from leakscale.stats import Interval, IntervalState, RatioSet, RatioShape
 from leakscale.tables import Table, TableHead, table_from_dict
@@ -113,7 +114,7 @@ def _by_family(head: TableHead, numbers: Mapping[str, Any], reason: str) -> Tabl
         )
     except (ValueError, KeyError, TypeError) as error:
         raise IntegrityError(
-            f"table '{head.name}' of the disclosure cannot be read: {error}; fetch it from the server again"
+            f"table '{head.name}' of the disclosure cannot be read: {fault_of(error)}; fetch it from the server again"
         ) from error
 
 

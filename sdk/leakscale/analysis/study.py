@@ -12,7 +12,7 @@ from leakscale.analysis.disclosed import require_same_totals
 from leakscale.analysis.plan import AnalysisPlan, Identities, ReleasePolicy
 from leakscale.analysis.result_files import read_results
 from leakscale.errors import IntegrityError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.results import Disclosure
 
 if TYPE_CHECKING:
@@ -110,5 +110,7 @@ def _streams(banks: Path) -> dict[str, tuple[str, str]]:
             binding = parse_json(path.read_text(encoding="utf-8"))
             found[path.name.removesuffix(_BINDING)] = str(binding["results"]), str(binding["attempts"])
         except (ValueError, KeyError, TypeError) as error:
-            raise IntegrityError(f"'{path}' is no binding: {error}; answer the bank again to write it") from error
+            raise IntegrityError(
+                f"'{path}' is no binding: {fault_of(error)}; answer the bank again to write it"
+            ) from error
     return found

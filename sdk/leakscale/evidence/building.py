@@ -32,7 +32,7 @@ from leakscale.evidence.tree import EvidenceTree
 from leakscale.evidence.verifying import Advance, Expectations, run_steps
 from leakscale.inference.lines import file_digest
 from leakscale.models import EditionKind
-from leakscale.reading import read_object
+from leakscale.reading import fault_of, read_object
 from leakscale.resources import catalog_folder, studies_folder
 from leakscale.study.config import named_seeds
 from leakscale.study.registration import plan_bytes, registered_plan
@@ -94,7 +94,7 @@ def build_tree(
             ) from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise IntegrityError(
-                f"study '{study}' has a damaged file ({error!r}); restore it, or run it again"
+                f"study '{study}' has a damaged file ({fault_of(error)}); restore it, or run it again"
             ) from error
         steps = maker.verify(advance)
         digest = maker.seal()

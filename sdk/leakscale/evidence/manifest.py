@@ -22,7 +22,7 @@ from leakscale.digests import canonical_json, json_digest
 from leakscale.errors import IntegrityError
 from leakscale.evidence.layout import KEPT_FOLDER, LAYERS, EvidenceLayout
 from leakscale.inference.lines import file_digest
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = [
@@ -94,7 +94,7 @@ class Manifest:
             if manifest.to_json() != content:
                 raise ValueError("its bytes are not the ones that were written")
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"it is no manifest: {error!r}") from error
+            raise ValueError(f"it is no manifest: {fault_of(error)}") from error
         return manifest
 
 

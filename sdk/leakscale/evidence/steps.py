@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from leakscale.digests import canonical_json
 from leakscale.errors import IntegrityError, NotFoundError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 
 __all__ = ["STEPS_FILE", "STEP_NAMES", "Status", "Step", "read_steps", "steps_from_json", "steps_to_json", "verdict_of"]
 
@@ -109,7 +109,7 @@ def steps_from_json(content: bytes) -> tuple[Step, ...]:
         if canonical_json(steps_to_json(steps)) != content:
             raise ValueError("its bytes are not the ones that were written")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise IntegrityError(f"it holds no verification: {error}; verify the evidence again") from error
+        raise IntegrityError(f"it holds no verification: {fault_of(error)}; verify the evidence again") from error
     return steps
 
 

@@ -18,7 +18,7 @@ from leakscale.inference.attempts import ATTEMPTS_MEND
 from leakscale.inference.lines import read_header
 from leakscale.models import Domain, Family, ModelState, Opening, Ring
 from leakscale.openings import opening_of_line
-from leakscale.reading import parse_object
+from leakscale.reading import fault_of, parse_object
 from leakscale.results import Disclosure, disclosure_from_json
 from leakscale.statements import Predicate, predicate_of
 from leakscale.study.config import Study
@@ -175,7 +175,5 @@ class EvidenceTree:
             yield
         except FileNotFoundError as error:
             raise IntegrityError(f"{name}: the file is missing") from error
-        except (IntegrityError, ValueError, TypeError, OSError) as error:
-            raise IntegrityError(f"{name}: {' '.join(str(error).split())}") from error
-        except KeyError as error:
-            raise IntegrityError(f"{name}: it lacks {error}") from error
+        except (IntegrityError, ValueError, KeyError, TypeError, OSError) as error:
+            raise IntegrityError(f"{name}: {fault_of(error)}") from error

@@ -10,7 +10,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.freshness.drift import Measurement, drift_table, said
 from leakscale.freshness.life import LifeRow, life_table
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.report.figures import ForestRow, forest_panel
 from leakscale.report.page import PageFigure, render_page, typographic
 from leakscale.stats import EffectDrift
@@ -65,7 +65,9 @@ def read_scan(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError as error:
         raise NotFoundError(f"scan '{path}' does not exist; write it with `freshness scan --json > FILE`") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise IntegrityError(f"'{path}' is no result of `freshness scan --json` ({error}); scan again") from error
+        raise IntegrityError(
+            f"'{path}' is no result of `freshness scan --json` ({fault_of(error)}); scan again"
+        ) from error
     return dict(fields)
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError
 from leakscale.inference.lines import read_records
 from leakscale.inference.trie import ChoiceDistribution
+from leakscale.reading import fault_of
 
 __all__ = ["ATTEMPTS_MEND", "TIER_COUNT", "Attempt", "Mode", "Outcome", "read_attempts"]
 
@@ -105,7 +106,7 @@ class Attempt:
                 detail=fields.get("detail", ""),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise IntegrityError(f"is no attempt ({type(error).__name__}: {error})") from error
+            raise IntegrityError(f"is no attempt ({fault_of(error)})") from error
 
     @property
     def is_terminal(self) -> bool:

@@ -24,7 +24,7 @@ from leakscale.inference.lines import damage, file_digest, json_line, read_heade
 from leakscale.inference.results import RESULTS_MEND, TerminalResult, read_results
 from leakscale.inference.validity import valid_count
 from leakscale.models import Answer
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.whole_files import replacing
 
 __all__ = ["ATTEMPTS_FORMAT", "RESULTS_FORMAT", "BankFiles", "Binding", "bind", "replay", "verify_bank"]
@@ -157,7 +157,7 @@ def _read_binding(files: BankFiles) -> Binding:
         raise NotFoundError(f"bank '{files.plan}' has no binding; answer it to its end first") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise IntegrityError(
-            f"'{files.binding}' is no binding: {error}; delete it and answer the bank again: nothing is asked"
+            f"'{files.binding}' is no binding: {fault_of(error)}; delete it and answer the bank again: nothing is asked"
         ) from error
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.inference.lines import check_stamp, has_stamp, json_line, stamp_of, stamped_line
 from leakscale.models import Domain, Family, Message, Ring
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.seeds import draw_seeds
 
 __all__ = ["BANK_FORMAT", "PLAN_MEND", "Case", "FrozenBank", "Question", "families_digest", "plan_lines"]
@@ -218,7 +218,9 @@ def _header(path: Path) -> dict[str, Any]:
         if header["format"] != BANK_FORMAT:
             raise ValueError(f"its format is {header['format']}, not {BANK_FORMAT}")
     except (ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(f"'{path}' is no frozen bank ({error}); delete it and freeze it again") from error
+        raise IntegrityError(
+            f"'{path}' is no frozen bank ({fault_of(error)}); delete it and freeze it again"
+        ) from error
     return dict(header)
 
 

@@ -17,6 +17,7 @@ from leakscale.inference.cases import Case
 from leakscale.inference.draws import inverse_cdf
 from leakscale.inference.lines import read_records
 from leakscale.models import Ring
+from leakscale.reading import fault_of
 from leakscale.seeds import uniform
 
 __all__ = ["RESULTS_MEND", "Finish", "TerminalResult", "read_results", "terminal_result"]
@@ -76,7 +77,7 @@ class TerminalResult:
                 text=fields["text"],
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise IntegrityError(f"is no result ({type(error).__name__}: {error})") from error
+            raise IntegrityError(f"is no result ({fault_of(error)})") from error
 
 
 def terminal_result(case: Case, attempt: Attempt, mode: Mode) -> TerminalResult:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from leakscale.errors import IntegrityError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 
 __all__ = ["StudyProvenance", "provenance_from_json", "provenance_to_json"]
 
@@ -77,7 +77,7 @@ def provenance_from_json(text: str) -> StudyProvenance:
         _check_mappings(values)
         return StudyProvenance(**values)
     except (ValueError, TypeError) as error:
-        raise IntegrityError(f"provenance cannot be read: {error}; run the study again") from error
+        raise IntegrityError(f"provenance cannot be read: {fault_of(error)}; run the study again") from error
 
 
 def _check_mappings(values: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from typing import Any
 from leakscale.errors import ConflictError, IntegrityError
 from leakscale.evidence.layout import EVIDENCE_FOLDER, file_name_of
 from leakscale.models import ShapeFile
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.study.config import Study
 from leakscale.whole_files import held, write_whole
 
@@ -169,7 +169,7 @@ def _read_marker(marker: Path) -> tuple[dict[str, Any], str | None]:
         return dict(content["study"]), content["previous"]
     except (ValueError, KeyError, TypeError) as error:
         raise IntegrityError(
-            f"'{marker}' cannot be read ({error}); choose another --out, or delete the folder"
+            f"'{marker}' cannot be read ({fault_of(error)}); choose another --out, or delete the folder"
         ) from error
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from leakscale.errors import IntegrityError
+from leakscale.reading import fault_of
 
 __all__ = ["Check", "Checks"]
 
@@ -46,9 +47,7 @@ class Checks:
             yield
         except FileNotFoundError:
             self.made.append(Check(subject, claim, "the file is missing; export it again"))
-        except KeyError as error:
-            self.made.append(Check(subject, claim, f"it lacks {error}"))
-        except (IntegrityError, ValueError, TypeError, OSError) as error:
-            self.made.append(Check(subject, claim, " ".join(str(error).split())))
+        except (IntegrityError, ValueError, KeyError, TypeError, OSError) as error:
+            self.made.append(Check(subject, claim, fault_of(error)))
         else:
             self.made.append(Check(subject, claim))

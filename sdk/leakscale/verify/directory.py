@@ -24,7 +24,7 @@ from typing import Any, Final
 from leakscale.digests import canonical_json
 from leakscale.errors import IntegrityError
 from leakscale.models import LedgerEntry, LedgerHead
-from leakscale.reading import parse_object
+from leakscale.reading import fault_of, parse_object
 
 __all__ = ["ServerDirectory", "facts_of", "head_to_json", "line_of_entry", "read_entries", "read_head", "read_lines"]
 
@@ -103,7 +103,7 @@ def read_head(path: Path) -> LedgerHead:
         if head_to_json(head) != content:
             raise ValueError("its bytes are not the ones that were written")
     except (KeyError, TypeError) as error:
-        raise ValueError(f"it is no head of a ledger: {error}") from error
+        raise ValueError(f"it is no head of a ledger: {fault_of(error)}") from error
     return head
 
 
@@ -128,7 +128,7 @@ def read_entries(path: Path) -> Iterator[LedgerEntry]:
             if line_of_entry(entry) != line:
                 raise ValueError("its bytes are not the ones that were written")
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"line {position + 1}: {error}") from error
+            raise ValueError(f"line {position + 1}: {fault_of(error)}") from error
         yield entry
 
 

@@ -13,6 +13,7 @@ from leakscale.edition_files import Atom, EditionFacts, FiledCertificate, open_e
 from leakscale.envelopes import Opened, check_signature, open_envelope
 from leakscale.merkle import tree_hash
 from leakscale.models import Family, Ring
+from leakscale.reading import fault_of
 from leakscale.statements import Predicate, predicate_of, subject_of
 from leakscale.verify.checks import Checks
 from leakscale.verify.directory import ServerDirectory
@@ -90,7 +91,7 @@ def _certified(
             for ring, publics in forms.items():
                 _require_public(publics[family_id], facts["rings"][ring.value]["public_digest"])
         except KeyError as error:
-            raise ValueError(f"certificate of {family_id}: it lacks {error}") from error
+            raise ValueError(f"certificate of {family_id}: {fault_of(error)}") from error
         except ValueError as error:
             raise ValueError(f"certificate of {family_id}: {error}") from error
         statements[family_id] = facts

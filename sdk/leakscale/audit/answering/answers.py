@@ -9,6 +9,7 @@ from typing import Any
 from leakscale.audit.forms.models import Criterion, FormBank
 from leakscale.errors import IntegrityError
 from leakscale.form_engines import Generated, OptionScore
+from leakscale.reading import fault_of
 
 __all__ = ["FormAnswer", "scored_keys"]
 
@@ -74,7 +75,7 @@ class FormAnswer:
             generated = Generated(fields["text"], fields["token_count"], fields["cut_off"], fields["confidence"])
             return cls(*key, generated)
         except (KeyError, TypeError) as error:
-            raise IntegrityError(f"is no answer ({type(error).__name__}: {error})") from error
+            raise IntegrityError(f"is no answer ({fault_of(error)})") from error
 
 
 def scored_keys(bank: FormBank, *, answer_count: int) -> Iterator[tuple[str, int]]:

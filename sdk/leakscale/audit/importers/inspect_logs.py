@@ -16,6 +16,7 @@ from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.scores import ScoreSource
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import fault_of
 
 __all__ = ["read_inspect_log"]
 
@@ -50,7 +51,7 @@ def read_inspect_log(path: Path, selection: Selection) -> EvaluationLog:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidRequestError(
-            f"log '{path}' is no log of inspect_ai that this version reads ({type(error).__name__}: {error}); "
+            f"log '{path}' is no log of inspect_ai that this version reads ({fault_of(error)}); "
             "convert it with `inspect log convert`"
         ) from error
 

@@ -16,6 +16,7 @@ from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.scores import ScoreSource
 from leakscale.errors import InvalidRequestError, NotFoundError
+from leakscale.reading import fault_of
 
 __all__ = ["read_lm_eval_log"]
 
@@ -65,7 +66,7 @@ def read_lm_eval_log(path: Path, selection: Selection) -> EvaluationLog:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidRequestError(
-            f"log '{path}' is no log of lm-evaluation-harness that this version reads ({type(error).__name__}: {error})"
+            f"log '{path}' is no log of lm-evaluation-harness that this version reads ({fault_of(error)})"
         ) from error
 
 

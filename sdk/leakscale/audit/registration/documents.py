@@ -9,6 +9,7 @@ from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.signing import AuditStatement, claimed_statement, open_envelope
 from leakscale.digests import json_digest
 from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.reading import fault_of
 
 __all__ = ["amendment_in", "registration_in"]
 
@@ -39,7 +40,8 @@ def registration_in(content: bytes, *, public_key: bytes, source: str) -> Regist
     except (InvalidRequestError, AttributeError, KeyError, TypeError, ValueError) as error:
         version = facts.get("leakscale_version", "unknown")
         raise InvalidRequestError(
-            f"{source} was locked by leakscale {version}, and this version cannot read it ({error}); install that one"
+            f"{source} was locked by leakscale {version}, and this version cannot read it ({fault_of(error)}); "
+            "install that one"
         ) from error
 
 
@@ -63,5 +65,5 @@ def amendment_in(content: bytes, *, public_key: bytes, source: str) -> Amendment
         if json_digest(amendment.to_json()).hex() != entry.digest:
             raise ValueError("its digest is of another one")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise IntegrityError(f"{source} is no amendment ({error}); restore it from a copy") from error
+        raise IntegrityError(f"{source} is no amendment ({fault_of(error)}); restore it from a copy") from error
     return amendment

@@ -9,6 +9,7 @@ from typing import Any
 
 from leakscale.audit.registration.signing import AuditStatement, open_envelope
 from leakscale.errors import IntegrityError, InvalidRequestError
+from leakscale.reading import fault_of
 
 __all__ = ["EntryKind", "LedgerEntry", "entry_in"]
 
@@ -69,7 +70,9 @@ def entry_in(content: bytes, *, public_key: bytes, source: str) -> LedgerEntry:
             opened.facts[name] for name in ("number", "kind", "at", "facts", "previous")
         )
     except KeyError as error:
-        raise IntegrityError(f"{source}: is no entry of a ledger (it lacks {error}); restore it from a copy") from error
+        raise IntegrityError(
+            f"{source}: is no entry of a ledger ({fault_of(error)}); restore it from a copy"
+        ) from error
     if kind not in list(EntryKind):
         raise InvalidRequestError(
             f"{source}: says '{kind}', which this version of leakscale does not know; install a newer one"

@@ -17,6 +17,7 @@ from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration.entries import EntryKind
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.errors import IntegrityError, PreconditionError
+from leakscale.reading import fault_of
 
 __all__ = ["Fetched", "fetched_of", "require_golds"]
 
@@ -57,7 +58,9 @@ class Fetched:
             keys = {name: bytes.fromhex(fields[name]) for name in ("author_key", "server_key")}
             return cls(**(dict(fields) | keys))
         except (KeyError, TypeError, ValueError) as error:
-            raise IntegrityError(f"{source}: says not what was fetched ({error}); fetch the audit again") from error
+            raise IntegrityError(
+                f"{source}: says not what was fetched ({fault_of(error)}); fetch the audit again"
+            ) from error
 
 
 def fetched_of(directory: AuditDirectory) -> Fetched | None:

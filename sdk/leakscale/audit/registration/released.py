@@ -10,6 +10,7 @@ from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.origin import Fetched
 from leakscale.envelopes import open_envelope
 from leakscale.errors import IntegrityError
+from leakscale.reading import fault_of
 from leakscale.statements import Predicate
 
 __all__ = ["Released", "ReleasedTable", "released_in", "released_of"]
@@ -73,7 +74,9 @@ def released_in(content: bytes, fetched: Fetched, *, variant: str, source: str) 
             raise ValueError(f"its assurance level is '{facts['assurance_level']}'")
         return Released(variant, facts["assurance_level"], tuple(facts["released_before"]), _tables(facts))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise IntegrityError(f"{source} are not the scores of {fetched.audit} ({error}); submit again") from error
+        raise IntegrityError(
+            f"{source} are not the scores of {fetched.audit} ({fault_of(error)}); submit again"
+        ) from error
 
 
 def _tables(facts: Mapping[str, Any]) -> dict[tuple[BankRole, str], ReleasedTable]:

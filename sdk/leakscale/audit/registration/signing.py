@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from leakscale.envelopes import Opened, open_envelope
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
 from leakscale.merkle import Frontier, leaf_hash
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.statements import envelope_bytes, key_id, predicate_of, signed_bytes, statement
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def claimed_key(content: bytes, *, source: str) -> bytes:
         if len(key) != _KEY_BYTES:
             raise ValueError("its key has another length")
     except (KeyError, TypeError, ValueError) as error:
-        raise IntegrityError(f"{source}: names no key ({error}); restore the file from a copy") from error
+        raise IntegrityError(f"{source}: names no key ({fault_of(error)}); restore the file from a copy") from error
     return key
 
 

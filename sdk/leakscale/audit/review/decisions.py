@@ -18,7 +18,7 @@ from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.review.queue import ReviewItem
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError, PreconditionError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.whole_files import write_whole
 
 __all__ = ["Decision", "ReviewLog", "Verdict", "require_reading"]
@@ -83,7 +83,8 @@ class ReviewLog:
                 found.append(_decision(parse_json(line)))
             except (KeyError, TypeError, ValueError) as error:
                 raise IntegrityError(
-                    f"review log '{self._path}', line {number}: no decision ({error}); restore the file from a copy"
+                    f"review log '{self._path}', line {number}: no decision ({fault_of(error)}); "
+                    "restore the file from a copy"
                 ) from error
         return found
 

@@ -19,7 +19,7 @@ from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.scores.lines import table_fields, table_lines
 from leakscale.audit.scores.models import ScoreKind, ScoreSource, form_columns, require_state
 from leakscale.errors import IntegrityError, InvalidRequestError, NotFoundError
-from leakscale.reading import parse_json
+from leakscale.reading import fault_of, parse_json
 from leakscale.whole_files import replacing
 
 __all__ = ["ScoreTable"]
@@ -205,7 +205,7 @@ class ScoreTable:
             table = cls(**table_fields(header, rows))
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InvalidRequestError(
-                f"'{source}' is no file of scores ({type(error).__name__}: {error}); import or answer again"
+                f"'{source}' is no file of scores ({fault_of(error)}); import or answer again"
             ) from error
         # A table has one file: bytes that mean the same and are others were not written by `to_jsonl`.
         if table.to_bytes() != content:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from leakscale.errors import InvalidRequestError
 from leakscale.models import Candidate, Domain, Family, Ring, ShapeFile
 from leakscale.prompts import compact_answer
-from leakscale.reading import parse_json, parse_toml
+from leakscale.reading import fault_of, parse_json, parse_toml
 
 __all__ = ["sketch_family"]
 
@@ -53,8 +53,7 @@ def sketch_family(shape: ShapeFile, *, ring: Ring = Ring.R0) -> Family:
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidRequestError(
-            f"{shape.source}: no plan can be made of it ({type(error).__name__}: {error}); "
-            "run `leakscale catalog check` on it"
+            f"{shape.source}: no plan can be made of it ({fault_of(error)}); run `leakscale catalog check` on it"
         ) from error
 
 
