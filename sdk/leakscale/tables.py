@@ -1,8 +1,8 @@
 """Tables of results: typed rows, written as JSON, as CSV and as plain text.
 
 Rows are frozen dataclasses. A float field is a difference of accuracies and is read as percentage points, unless its
-metadata says otherwise; an `Interval` is one cell for people and five columns for programs; of a tuple of words,
-people see how many there are.
+metadata says otherwise; an `Interval` is one cell for people and five columns for programs, a mapping of numbers one
+cell and a column a name, or none where no row has any; of a tuple of words, people see how many there are.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class Table(Generic[Row]):
         """Headings, and the words of each row, as people read them; both empty where there is no row."""
         if not self.rows:
             return (), ()
-        headings = tuple(_heading(one.name) for one in _fields(self.rows[0]))
-        return headings, tuple(tuple(_shown(row)) for row in self.rows)
+        fields = [one for one in _fields(self.rows[0]) if any(getattr(row, one.name) != {} for row in self.rows)]
+        return tuple(_heading(one.name) for one in fields), tuple(tuple(_shown(row, fields)) for row in self.rows)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -191,6 +191,8 @@ def _json_ready(value: Any) -> Any:
         return float(value)
     if isinstance(value, enum.Enum):
         return value.value
+    if isinstance(value, Mapping):
+        return dict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -202,14 +204,16 @@ def _flat(row: Any) -> dict[str, Any]:
             known = value.to_dict()
             record[one.name] = known["estimate"]
             record |= {f"{one.name}_{part}": known[part] for part in ("low", "high", "method", "state")}
+        elif isinstance(value, Mapping):
+            record |= {f"{one.name}_{name}": each for name, each in value.items()}
         else:
             ready = _json_ready(value)
             record[one.name] = "; ".join(map(str, ready)) if isinstance(ready, list) else ready
     return record
 
 
-def _shown(row: Any) -> Iterator[str]:
-    for one in _fields(row):
+def _shown(row: Any, fields: Iterable[dataclasses.Field[Any]]) -> Iterator[str]:
+    for one in fields:
         yield _words(getattr(row, one.name), one.metadata.get(_STYLE, "points"))
 
 
@@ -224,6 +228,8 @@ def _words(value: Any, style: str) -> str:
         return {"percent": f"{100 * share:.2f}", "number": f"{share:.4g}"}.get(style) or _points(share)
     if isinstance(value, tuple):
         return str(len(value)) if value else "-"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(each, style)}" for name, each in value.items()) or "-"
     text = value.value if isinstance(value, enum.Enum) else str(value)
     return text[:_DIGEST_SHOWN] if style == "digest" else text
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from leakscale.analysis.counting import count_families
 from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError, PreconditionError
 from leakscale.models import Domain, Ring
 from leakscale.stats import crossed_contrast, crossed_summary, difference_in_differences, interaction_contrast
+from leakscale.tables import TableHead
 
 WITHHELD = ["12", "13", "14", "15", "16", "family-accuracies", "without-shapes"]
 
@@ -323,3 +326,25 @@ def test_records_of_a_table_have_the_same_fields_whichever_row_lacks_an_interval
         assert {tuple(record) for record in records} == {tuple(records[0])}
         by_name = {record["summary"]: record for record in records}
         assert (by_name["mean"]["exact_low"], by_name["pooled"]["exact_low"]) == (None, 0.25)
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanRow:
+    """A mean, and what it is the mean of."""
+
+    of: str
+    mean: float
+    single: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+def test_numbers_by_name_are_a_column_a_name_and_none_where_there_are_none() -> None:
+    """`{}` in a cell says nothing to a person, and breaks whoever reads numbers."""
+    head, pair = TableHead("", "means", "Means"), {"seed 1": -0.1, "seed 2": 0.3}
+
+    table = head.filled([MeanRow("exact", 0.1, pair), MeanRow("none", 0.0)])
+    plain = head.filled([MeanRow("none", 0.0)])
+
+    assert table.to_csv() == "of,mean,single_seed 1,single_seed 2\nexact,0.1,-0.1,0.3\nnone,0.0,,\n"
+    assert table.cells[1] == (("exact", "+10.00", "seed 1 -10.00, seed 2 +30.00"), ("none", "0.00", "-"))
+    assert plain.to_csv() == "of,mean\nnone,0.0\n"
+    assert plain.cells == (("of", "mean"), (("none", "0.00"),))
