@@ -108,7 +108,7 @@ def test_a_deposit_opens_for_its_own_registration_place_and_project_alone(
 def test_an_id_stands_for_one_registration(author: Client, tmp_path: Path) -> None:
     """The second would take over the answers to the first."""
     deposit(author, a_locked(tmp_path / "one", "taken"))
-    later = a_locked(tmp_path / "two", "taken", plan=PLAN.replace("Demo", "Another"))
+    later = a_locked(tmp_path / "two", "taken", plan=PLAN.replace("Trial", "Another"))
 
     assert "another registration" in refusal(ConflictError, lambda: deposit(author, later))
 

@@ -11,9 +11,9 @@ from typing import Final
 from leakscale.audit.answering.answers import scored_keys
 from leakscale.audit.forms.models import Criterion, Form, FormBank, FormName
 
-__all__ = ["KeptBanks", "OpenedBank", "PlacedForm"]
+__all__ = ["KeptBanks", "OpenedBank", "OpenedDeposit", "PlacedForm"]
 
-_BANKS_MAX: Final = 4
+_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,48 @@ class OpenedBank:
         return self._keys[answer_count]
 
 
-class KeptBanks:
-    """The deposits that were asked for last. Safe to use from several threads."""
+@dataclass(frozen=True, slots=True)
+class OpenedDeposit:
+    """The banks of a deposit, by their roles."""
+
+    banks: Mapping[str, OpenedBank]
+    byte_count: int
+    """Of the pieces that they were read from."""
+
+
+class _Place:
+    """Where a deposit is read into, once; others wait for it alone."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], Mapping[str, OpenedBank]] = OrderedDict()
+        self.lock = threading.Lock()
+        self.opened: OpenedDeposit | None = None
 
-    def get(self, key: tuple[str, str], read: Callable[[], Mapping[str, OpenedBank]]) -> Mapping[str, OpenedBank]:
+
+class KeptBanks:
+    """The deposits that were asked for last. Safe to use from several threads.
+
+    Args:
+        bytes_max: Of what they were read from, together; one is remembered whatever its size.
+    """
+
+    def __init__(self, *, bytes_max: int = _BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], _Place] = OrderedDict()
+
+    def get(self, key: tuple[str, str], read: Callable[[], OpenedDeposit]) -> Mapping[str, OpenedBank]:
         """Return the banks of a deposit, read if they are not remembered."""
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = read()
+            place = self._kept.setdefault(key, _Place())
             self._kept.move_to_end(key)
-            if len(self._kept) > _BANKS_MAX:
+        with place.lock:
+            if place.opened is None:
+                place.opened = read()
+            banks = place.opened.banks
+        with self._lock:
+            while len(self._kept) > 1 and self._byte_count() > self._bytes_max:
                 self._kept.popitem(last=False)
-            return self._kept[key]
+        return banks
+
+    def _byte_count(self) -> int:
+        return sum(place.opened.byte_count for place in self._kept.values() if place.opened is not None)

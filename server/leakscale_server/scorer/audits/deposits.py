@@ -18,7 +18,7 @@ from leakscale.errors import LeakScaleError
 from leakscale.sealing import HolderKey, SealedPiece, seal_pieces
 from leakscale.statements import Predicate, statement
 from leakscale_server.errors import IntegrityFailure, InvalidRequest
-from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank
+from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.scorer.audits.contract import (
     AuditOrder,
     DepositKeyFacts,
@@ -125,12 +125,15 @@ class Deposits:
         subject = forms_subject(bank_name(order.audit.audit_id, order.bank), order.holder_key)
         return seal_pieces(form_pieces(bank, BankRole(order.bank)), public_key=order.holder_key, subject=subject)
 
-    def _opened(self, audit: AuditOrder, name: str) -> Mapping[str, OpenedBank]:
+    def _opened(self, audit: AuditOrder, name: str) -> OpenedDeposit:
         body = self._vault.of_audit(_DEPOSIT, audit_key(audit), name)
         if body is None:
             raise _lacking(audit, "no deposit")
-        found = self._read(audit, tuple(json.loads(body)["pieces"]))
-        return {str(role): OpenedBank.of(bank) for role, bank in found.banks.items()}
+        pieces = list(self._pieces(audit, tuple(json.loads(body)["pieces"])))
+        found = read_deposit(pieces)
+        return OpenedDeposit(
+            {str(role): OpenedBank.of(bank) for role, bank in found.banks.items()}, sum(map(len, pieces))
+        )
 
     def _read(self, audit: AuditOrder, handles: tuple[str, ...]) -> Deposit:
         try:
