@@ -170,7 +170,7 @@ def test_two_parties_audit_a_model_by_their_commands(parties: dict[str, Party], 
     key = json.loads(auditor.run("audit", "show", theirs.root, as_json=True))["fetched"]["server_key"]
     for page in (theirs.report, theirs.report.with_suffix(".md")):
         text = page.read_text(encoding="utf-8")
-        assert "never had a right answer" in text
+        assert "was given no right answer" in text
         assert "Deposited as audits/by-command; scored and signed by the server" in text
         assert key in text
         assert "leakscale audit submit theirs" in text
