@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leakscale.stats import Outcomes
+from leakscale.stats import Interval, Outcomes
 
-__all__ = ["an_outcomes", "labels_in_turn", "one_draw"]
+__all__ = ["SIMULATED", "an_outcomes", "bounds", "labels_in_turn", "one_draw"]
+
+SIMULATED = ["percentile", "bca", "studentized"]
+"""The methods that draw resamples."""
 
 
 def an_outcomes(
@@ -30,3 +33,8 @@ def labels_in_turn(c0: Outcomes, c2: Outcomes, groups: int) -> tuple[list[str], 
     """Deal the families of each condition to `groups` groups in turn."""
     dealt = [[f"g{i % groups:02d}" for i in range(one.family_count)] for one in (c0, c2)]
     return dealt[0], dealt[1]
+
+
+def bounds(interval: Interval) -> tuple[float, float, float]:
+    """Return what an interval says, from its lower end to its upper one."""
+    return interval.low, interval.estimate, interval.high

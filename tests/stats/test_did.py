@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscale.stats import (
-    Interval,
     IntervalState,
     Outcomes,
     ParameterError,
@@ -23,6 +22,8 @@ from leakscale.stats import (
 )
 from leakscale.stats.resampling import resampled_sums
 
+from .exposure_cases import bounds
+
 
 def an_outcomes(*, families: int = 40, draws: int = 32, lift: float = 0.0, seed: int = 0) -> Outcomes:
     """Build families of unequal difficulty whose adapted accuracy lies about `lift` above the base one."""
@@ -30,10 +31,6 @@ def an_outcomes(*, families: int = 40, draws: int = 32, lift: float = 0.0, seed:
     difficulty = rng.beta(0.6, 1.8, families)
     adapted = np.clip(difficulty + lift + rng.normal(0, 0.1, families), 0, 1)
     return Outcomes(rng.binomial(draws, difficulty), rng.binomial(draws, adapted), draws)
-
-
-def bounds(interval: Interval) -> tuple[float, float, float]:
-    return interval.low, interval.estimate, interval.high
 
 
 def test_percentile_interval_equals_a_plain_loop_replicate_by_replicate() -> None:
