@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.audit.builders import choice
 from tests.audit.registration.builders import NOW, PLAN, parent_line, write_lines
 
@@ -18,13 +20,16 @@ from leakscale.audit.answering.answers import FormAnswer, scored_keys
 from leakscale.audit.answering.asks import asks_of
 from leakscale.audit.directory import BankRole
 from leakscale.audit.forms import FormBank
-from leakscale.audit.registration import amend_audit, load_plan, lock_audit
+from leakscale.audit.registration import Amendment, amend_audit, load_plan, lock_audit
 from leakscale.audit.registration.documents import registration_in
 from leakscale.audit.registration.opening import open_audit
+from leakscale.audit.registration.signing import AuditStatement
 from leakscale.audit.remote.chunks import answer_chunks
 from leakscale.audit.remote.pieces import deposit_pieces
 from leakscale.audit.scoring.answers import score_answers
+from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
+from leakscale.statements import envelope_bytes, signed_bytes
 from leakscale_server.errors import IntegrityFailure, InvalidRequest
 from leakscale_server.scorer.audits import documents
 from leakscale_server.scorer.audits.contract import (
@@ -38,7 +43,7 @@ from leakscale_server.scorer.audits.contract import (
     SealedSet,
 )
 
-from .audit_bench import ROB, Bench, a_bench
+from .audit_bench import ADA, ROB, Bench, a_bench
 from .deposited import (
     MODELS,
     SALT,
@@ -308,3 +313,86 @@ def test_rows_of_the_vault_are_as_long_whatever_is_right(bench: Bench, tmp_path:
 
     assert sizes[0] == sizes[1]
     assert (len(pieces), len(marks)) == (3 + 2, 4)
+
+
+def signed(locked: Locked, kind: AuditStatement, facts: dict[str, Any], *, digest: bytes = bytes(32)) -> bytes:
+    """Sign what no tool of ours writes, with the author's key."""
+    payload = json.dumps(
+        {
+            "_type": "https://in-toto.io/Statement/v1",
+            "subject": [{"name": "registration.json", "digest": {"sha256": digest.hex()}}],
+            "predicateType": str(kind),
+            "predicate": facts,
+        }
+    ).encode()
+    key = Ed25519PrivateKey.from_private_bytes(locked.directory.key.read_bytes())
+    return envelope_bytes(payload, signature=key.sign(signed_bytes(payload)), public_key=locked.author_key)
+
+
+REGISTRATION_CHANGES: dict[str, Any] = {
+    "half a surrogate pair": {"plan.title": "\ud800"},
+    "half a pair in a key": {"plan.\ud800": 1},
+    "no plan": {"plan": None},
+    "a list": {"bank": []},
+    "counts that are none": {"bank.parent_count": "4"},
+    "more than there may be": {"bank.parent_count": 10**400},
+    "not a number": {"bank.parent_count": float("nan")},
+    "a digest that is none": {"bank.digest": 5},
+    "another field": {"bank.more": 1},
+    "no models": {"plan.models": []},
+}
+
+
+@pytest.mark.parametrize("what", REGISTRATION_CHANGES)
+def test_a_registration_that_no_tool_of_ours_wrote_is_refused(what: str, bench: Bench, tmp_path: Path) -> None:
+    """Whoever has a key can sign anything; it is the author's mistake, and no fault of the server."""
+    locked = a_locked(tmp_path)
+    facts = registration_in(locked.registration, public_key=locked.author_key, source="it").to_json()
+    for path, value in REGISTRATION_CHANGES[what].items():
+        *tables, name = path.split(".")
+        table = facts
+        for each in tables:
+            table = table[each]
+        table[name] = value
+    changed = replace(locked, registration=signed(locked, AuditStatement.REGISTRATION, facts))
+
+    with pytest.raises(InvalidRequest) as refused:
+        bench.deposit(changed)
+    assert refused.value.to_status().message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": True},
+        {"number": 1.0},
+        {"number": "1"},
+        {"number": -1},
+        {"changes": None},
+        {"changes": [["decoding.token_count_max", 9]]},
+        {"changes": {"prompt.few_shot.x": 1}},
+        {"changes": {"\ud800": 1}},
+        {"changes": {"decoding.token_count_max": "many"}},
+        {"changes": {"models.tiny": 1}},
+        {"files_seen": 5},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_an_amendment_that_no_tool_of_ours_wrote_is_refused(
+    change: dict[str, Any], bench: Bench, tmp_path: Path
+) -> None:
+    """Before it has a place among the audit's variants."""
+    locked = a_locked(tmp_path)
+    bench.deposit(locked)
+    amendment = {"number": 1, "reason": "r", "changes": {"decoding.token_count_max": 9}, "amended_at": "now"}
+    facts = {**amendment, "files_seen": [], **change}
+    entry = {"number": 3, "kind": "amendment", "at": "now", "previous": "00", "public_key": "00", "facts": facts}
+    digest = bytes(32)
+    with suppress(TypeError, ValueError):
+        digest = json_digest(Amendment.from_json(facts).to_json())
+
+    with pytest.raises(InvalidRequest) as refused:
+        bench.auditing.amend("demo", signed(locked, AuditStatement.ENTRY, entry, digest=digest), ADA)
+    assert refused.value.to_status().message
+    assert bench.auditing.get("demo", ADA).amendments == ()

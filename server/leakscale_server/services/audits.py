@@ -10,7 +10,7 @@ from leakscale.sealing import SealedPiece
 from leakscale.v1 import audit_service_pb2, audit_service_pb2_grpc, resources_pb2
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.limits import CHUNK_BYTES, PAGE_SIZE_MAX
-from leakscale_server.registry.audits import Audit, SealedAnswers, SetKey
+from leakscale_server.registry.audits import Audit, AuditHead, SealedAnswers, SetKey
 from leakscale_server.registry.names import parse
 from leakscale_server.services.call import Call
 from leakscale_server.services.codec import page, page_size, page_start
@@ -60,14 +60,13 @@ class AuditService(audit_service_pb2_grpc.AuditServiceServicer):
         self, request: audit_service_pb2.ListAuditsRequest, call: Call
     ) -> audit_service_pb2.ListAuditsResponse:
         """List the audits of the caller's project."""
-        ids, token = page(
-            self._auditing.ids(call.caller),
-            key=lambda audit_id: audit_id,
+        heads, token = page(
+            self._auditing.heads(call.caller),
+            key=lambda head: head.audit_id,
             after=request.page_token,
             size=page_size(request.page_size, default=100),
         )
-        audits = [_short(self._auditing.get(audit_id, call.caller)) for audit_id in ids]
-        return audit_service_pb2.ListAuditsResponse(audits=audits, next_page_token=token)
+        return audit_service_pb2.ListAuditsResponse(audits=map(_short, heads), next_page_token=token)
 
     def AmendAudit(  # noqa: N802
         self, request: audit_service_pb2.AmendAuditRequest, call: Call
@@ -134,7 +133,7 @@ class AuditService(audit_service_pb2_grpc.AuditServiceServicer):
                 yield audit_service_pb2.DownloadScoresResponse(table=number, chunk=chunk)
 
     def _whole(self, audit: Audit) -> audit_service_pb2.Audit:
-        message = _short(audit)
+        message = _short(audit.head)
         message.registration = audit.draft.registration
         message.amendments.extend(audit.amendments)
         message.answer_sets.extend(_answer_set(key, sealed) for key, sealed in self._auditing.receipts(audit))
@@ -144,13 +143,13 @@ class AuditService(audit_service_pb2_grpc.AuditServiceServicer):
         return message
 
 
-def _short(audit: Audit) -> audit_service_pb2.Audit:
+def _short(head: AuditHead) -> audit_service_pb2.Audit:
     return audit_service_pb2.Audit(
-        name=audit.name,
-        title=audit.draft.title,
-        depositor=audit.draft.depositor,
-        create_time=timestamp(audit.create_time),
-        author_key=audit.draft.author_key,
+        name=head.name,
+        title=head.title,
+        depositor=head.depositor,
+        create_time=timestamp(head.create_time),
+        author_key=head.author_key,
     )
 
 

@@ -14,6 +14,7 @@ from leakscale_server.identity.caller import Caller
 from leakscale_server.registry.audits import (
     Audit,
     AuditDraft,
+    AuditHead,
     AuditRegistry,
     FormChunk,
     FormChunks,
@@ -128,8 +129,8 @@ class Auditing:
         """
         return self._audits.get(caller.project, audit_id)
 
-    def ids(self, caller: Caller) -> list[str]:
-        """Return the ids of the audits of the caller's project, newest first."""
+    def heads(self, caller: Caller) -> list[AuditHead]:
+        """Return what the audits of the caller's project are listed by, newest first."""
         return self._audits.of_project(caller.project)
 
     def amend(self, audit_id: str, amendment: bytes, caller: Caller) -> Audit:

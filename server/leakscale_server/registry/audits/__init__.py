@@ -7,7 +7,7 @@ seals    the receipt of an answer set that is complete
 scores   what left of a variant
 """
 
-from leakscale_server.registry.audits.audit import Audit, AuditDraft, SealedAnswers, SetKey
+from leakscale_server.registry.audits.audit import Audit, AuditDraft, AuditHead, SealedAnswers, SetKey
 from leakscale_server.registry.audits.audits import AuditRegistry
 from leakscale_server.registry.audits.chunks import FormChunk, FormChunks
 from leakscale_server.registry.audits.scores import Scores
@@ -16,6 +16,7 @@ from leakscale_server.registry.audits.seals import FormSeals
 __all__ = [
     "Audit",
     "AuditDraft",
+    "AuditHead",
     "AuditRegistry",
     "FormChunk",
     "FormChunks",

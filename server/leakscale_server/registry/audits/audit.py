@@ -11,10 +11,26 @@ from leakscale.audit.remote.names import answer_set_name, audit_name
 from leakscale.models import SignedStatement
 from leakscale_server.errors import NotFound
 
-__all__ = ["REGISTERED", "Audit", "AuditDraft", "SealedAnswers", "SetKey"]
+__all__ = ["REGISTERED", "Audit", "AuditDraft", "AuditHead", "SealedAnswers", "SetKey"]
 
 REGISTERED: Final = "registered"
 """Variant of the registration as it was locked; the others are amendments."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditHead:
+    """What an audit is listed by."""
+
+    audit_id: str
+    title: str
+    depositor: str
+    author_key: bytes
+    create_time: datetime
+
+    @property
+    def name(self) -> str:
+        """Resource name."""
+        return audit_name(self.audit_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,12 @@ class Audit:
     def name(self) -> str:
         """Resource name."""
         return audit_name(self.draft.audit_id)
+
+    @property
+    def head(self) -> AuditHead:
+        """What it is listed by."""
+        draft = self.draft
+        return AuditHead(draft.audit_id, draft.title, draft.depositor, draft.author_key, self.create_time)
 
     @property
     def variants(self) -> tuple[str, ...]:

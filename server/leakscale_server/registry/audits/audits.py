@@ -11,7 +11,7 @@ from typing import Final
 
 from leakscale.audit.remote.names import audit_name
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound
-from leakscale_server.registry.audits.audit import Audit, AuditDraft
+from leakscale_server.registry.audits.audit import Audit, AuditDraft, AuditHead
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
 
@@ -106,10 +106,16 @@ class AuditRegistry:
             raise NotFound(f"audit {name!r} does not exist on this server", subject=name)
         return self._audit(row)
 
-    def of_project(self, project: str) -> list[str]:
-        """Return the ids of a project's audits, newest first."""
-        query = "SELECT audit_id FROM audits WHERE project = ? ORDER BY create_time DESC, audit_id"
-        return [row["audit_id"] for row in self._registry.rows(query, (project,))]
+    def of_project(self, project: str) -> list[AuditHead]:
+        """Return what the audits of a project are listed by, newest first. Their documents stay where they are."""
+        query = (
+            "SELECT audit_id, title, depositor, author_key, create_time FROM audits WHERE project = ? "
+            "ORDER BY create_time DESC, audit_id"
+        )
+        return [
+            AuditHead(**{**row, "create_time": datetime.fromisoformat(row["create_time"])})
+            for row in self._registry.rows(query, (project,))
+        ]
 
     def amend(self, audit: Audit, *, number: int, amendment: bytes, principal: str) -> Audit:
         """Add an amendment; added before, nothing changes.

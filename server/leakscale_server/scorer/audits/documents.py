@@ -42,7 +42,7 @@ def amendment_of(audit: AuditOrder, content: bytes) -> Amendment:
     """
     with _readable("amendment"):
         amendment = _amendment(content, audit.author_key)
-    if amendment.number not in range(1, AMENDMENTS_MAX + 1):
+    if type(amendment.number) is not int or not 1 <= amendment.number <= AMENDMENTS_MAX:
         raise InvalidRequest(
             f"amendment has the number {amendment.number!r}, and an audit takes 1 to {AMENDMENTS_MAX}; register a new "
             "audit",
@@ -109,8 +109,9 @@ def _readable(field: str) -> Iterator[None]:
     try:
         yield
     except (LeakScaleError, AttributeError, KeyError, TypeError, ValueError) as error:
-        # Signed is not the same as written by our own tools.
-        raise InvalidRequest(f"{field}: {error}", subject=field) from error
+        # Signed is not the same as written by our own tools: what is quoted may be half a surrogate pair.
+        said = str(error).encode(errors="replace").decode()
+        raise InvalidRequest(f"{field}: {said}", subject=field) from error
 
 
 @functools.lru_cache(maxsize=_READ_COUNT_MAX)
