@@ -203,7 +203,7 @@ def test_a_damaged_row_of_the_vault_ends_the_call_and_names_the_audit(
     with closing(sqlite3.connect(tmp_path / "vault.db", isolation_level=None)) as vault:
         vault.execute("DROP TRIGGER audits_refuses_update")
         count = vault.execute("UPDATE audits SET sealed = zeroblob(200) WHERE kind = ?", (kind,)).rowcount
-    words = "as the deposit key of a project" if kind == "deposit-key" else "of audit 'demo'"
+    words = "of deposited audits" if kind == "deposit-key" else "of audit 'demo'"
     with a_bench(tmp_path) as bench:
         act = (lambda: bench.auditing.deposit_key(ROB)) if kind == "deposit-key" else (lambda: bench.released(locked))
         with pytest.raises(IntegrityFailure, match=f"{words} is damaged or stood in another place"):

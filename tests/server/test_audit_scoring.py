@@ -30,7 +30,8 @@ from leakscale.audit.scoring.answers import score_answers
 from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
 from leakscale.statements import envelope_bytes, signed_bytes
-from leakscale_server.errors import IntegrityFailure, InvalidRequest
+from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest
+from leakscale_server.identity.scopes import Role
 from leakscale_server.scorer.audits import documents
 from leakscale_server.scorer.audits.contract import (
     AmendmentOrder,
@@ -43,7 +44,7 @@ from leakscale_server.scorer.audits.contract import (
     SealedSet,
 )
 
-from .audit_bench import ADA, ROB, Bench, a_bench
+from .audit_bench import ADA, ROB, Bench, a_bench, a_caller
 from .deposited import (
     MODELS,
     SALT,
@@ -140,6 +141,21 @@ def test_answers_that_were_judged_by_another_registration_do_not_count(bench: Be
     with pytest.raises(IntegrityFailure, match="other chunks than were judged"):
         list(bench.scorer.release(release_of(other)))
     assert len(list(bench.scorer.release(release_of(one)))) == 5
+
+
+def test_a_registration_is_scored_in_one_project_alone(bench: Bench, tmp_path: Path) -> None:
+    """In two it would have two scores under one name, one of them made with what the other told."""
+    locked = a_locked(tmp_path)
+    elsewhere = a_caller("ada", Role.AUTHOR, "elsewhere")
+    bench.deposit(locked)
+
+    with pytest.raises(DigestConflict, match="is deposited on this server already, and is scored once") as refused:
+        bench.deposit(locked, caller=elsewhere)
+    assert "vault" not in refused.value.message
+    # Who has read the registration, and holds no gold, hears of other things first.
+    with pytest.raises(InvalidRequest, match="gold-changed"):
+        bench.deposit(with_golds(locked, lambda _: "1"), caller=elsewhere)
+    assert bench.deposit(locked).name == bench.deposit(a_locked(tmp_path / "new"), caller=elsewhere).name
 
 
 def test_an_amendment_that_its_author_did_not_sign_is_scored_by_nobody(bench: Bench, tmp_path: Path) -> None:

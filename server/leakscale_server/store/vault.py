@@ -147,7 +147,7 @@ class Vault:
 
         Args:
             kind: What they are.
-            audit_key: What the audit is kept under, `{audit}@{project}`; of a whole project, `@{project}`.
+            audit_key: What the audit is kept under, `{audit}@{project}`; of a whole project, `@{project}`; of all, `@`.
             name: Which of the kind.
             content: A length that depends on nothing secret.
         """
@@ -221,8 +221,8 @@ def _readable(edition_key: str, *, family_id: str = "") -> Iterator[None]:
 @contextmanager
 def _readable_of_audit(audit_key: str) -> Iterator[None]:
     audit_id = id_of(audit_key)
-    whose = f"of audit {audit_id!r}" if audit_id else "as the deposit key of a project"
-    with _naming(whose, subject=f"audits/{audit_id}" if audit_id else "deposit-key"):
+    whose = f"of audit {audit_id!r}" if audit_id else "of deposited audits"
+    with _naming(whose, subject=f"audits/{audit_id}" if audit_id else "audits"):
         yield
 
 

@@ -189,6 +189,7 @@ class AuditScoring(Protocol):
 
         Raises:
             InvalidRequest: If forms or right answers are not those that were locked; names bank and rule.
+            DigestConflict: If another project deposited this registration first.
             IntegrityFailure: If the vault lacks a piece.
         """
 

@@ -17,7 +17,7 @@ from leakscale.digests import canonical_json
 from leakscale.errors import LeakScaleError
 from leakscale.sealing import HolderKey, SealedPiece, seal_pieces
 from leakscale.statements import Predicate, statement
-from leakscale_server.errors import IntegrityFailure, InvalidRequest
+from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest
 from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.scorer.audits.contract import (
     AuditOrder,
@@ -35,7 +35,10 @@ __all__ = ["Deposits", "audit_key", "registration_digest"]
 _KEY: Final = "deposit-key"
 _PIECE: Final = "piece"
 _DEPOSIT: Final = "deposit"
+_REGISTRATION: Final = "registration"
 _ONE: Final = "one"
+_EVERYBODYS: Final = "@"
+"""Key of what is noted over all projects."""
 
 
 def audit_key(audit: AuditOrder) -> str:
@@ -107,6 +110,7 @@ class Deposits:
         for role, bank in found.banks.items():
             require_countable(str(role), sum(1 for parent in bank.parents for _ in parent.forms()), registration)
             _require_judged(audit, role, bank)
+        self._require_first(audit)
         body = canonical_json({"pieces": list(order.handles)})
         self._vault.keep_of_audit(_DEPOSIT, audit_key(audit), registration_digest(audit), body)
 
@@ -124,6 +128,19 @@ class Deposits:
         bank = self.opened(order.audit)[order.bank].bank.without_golds()
         subject = forms_subject(bank_name(order.audit.audit_id, order.bank), order.holder_key)
         return seal_pieces(form_pieces(bank, BankRole(order.bank)), public_key=order.holder_key, subject=subject)
+
+    def _require_first(self, audit: AuditOrder) -> None:
+        """Let a registration belong to one project for good: scored in two, it would have scores to choose from.
+
+        Asked once forms and golds have matched, so that it tells nothing to whoever has read the registration alone.
+        """
+        digest, project = registration_digest(audit), audit.project.encode()
+        if self._vault.keep_of_audit(_REGISTRATION, _EVERYBODYS, digest, project) != project:
+            raise DigestConflict(
+                f"the registration of audit {audit.audit_id!r} is deposited on this server already, and is scored "
+                "once; go on where it was deposited first, or lock a new audit",
+                subject=f"audits/{audit.audit_id}",
+            )
 
     def _opened(self, audit: AuditOrder, name: str) -> OpenedDeposit:
         body = self._vault.of_audit(_DEPOSIT, audit_key(audit), name)
