@@ -29,7 +29,7 @@ from leakscale.audit.remote.pieces import deposit_pieces
 from leakscale.audit.scoring.answers import score_answers
 from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
-from leakscale.statements import envelope_bytes, signed_bytes
+from leakscale.statements import envelope_bytes, signed_bytes, statement
 from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest
 from leakscale_server.identity.scopes import Role
 from leakscale_server.scorer.audits import documents
@@ -156,6 +156,34 @@ def test_a_registration_is_scored_in_one_project_alone(bench: Bench, tmp_path: P
     with pytest.raises(InvalidRequest, match="gold-changed"):
         bench.deposit(with_golds(locked, lambda _: "1"), caller=elsewhere)
     assert bench.deposit(locked).name == bench.deposit(a_locked(tmp_path / "new"), caller=elsewhere).name
+
+
+def test_a_registration_of_somebody_else_stands_over_no_deposit(bench: Bench, tmp_path: Path) -> None:
+    """Whoever carries a deposit knows its handles and the public facts, and can sign both with a key of its own."""
+    locked = a_locked(tmp_path)
+    orders = piece_orders(bench, locked)
+    handles = tuple(bench.scorer.keep(order) for order in orders)
+    bench.scorer.deposit(DepositOrder(order_of(locked), handles))
+    facts = registration_in(locked.registration, public_key=locked.author_key, source="it").to_json()
+    key = Ed25519PrivateKey.generate()
+    payload = statement(
+        AuditStatement.REGISTRATION,
+        subject="registration.json",
+        digest=bytes(32),
+        predicate={**facts, "locked_at": "now"},
+    )
+    public = key.public_key().public_bytes_raw()
+    forged = envelope_bytes(payload, signature=key.sign(signed_bytes(payload)), public_key=public)
+    theirs = AuditOrder("vault", "demo", forged, public)
+
+    assert bench.scorer.facts(theirs).model_ids == MODELS
+    with pytest.raises(IntegrityFailure, match="not every piece of audit 'demo'"):
+        bench.scorer.deposit(DepositOrder(theirs, handles))
+    for order in orders:
+        with pytest.raises(InvalidRequest, match="does not open"):
+            bench.scorer.keep(replace(order, audit=theirs))
+    with pytest.raises(IntegrityFailure, match="no deposit"):
+        list(bench.scorer.release(replace(release_of(locked), audit=theirs)))
 
 
 def test_an_amendment_that_its_author_did_not_sign_is_scored_by_nobody(bench: Bench, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ class Deposits:
             ) from error
         # Keyed: its plain digest would confirm a guess of the right answers in it.
         handle = hmac.digest(key.private, content, "sha256").hex()
-        self._vault.keep_of_audit(_PIECE, audit_key(audit), handle, content)
+        self._vault.keep_of_audit(_PIECE, audit_key(audit), _piece_name(audit, handle), content)
         return handle
 
     def deposit(self, order: DepositOrder) -> None:
@@ -160,10 +160,16 @@ class Deposits:
 
     def _pieces(self, audit: AuditOrder, handles: tuple[str, ...]) -> Iterator[bytes]:
         for handle in handles:
-            piece = self._vault.of_audit(_PIECE, audit_key(audit), handle)
+            piece = self._vault.of_audit(_PIECE, audit_key(audit), _piece_name(audit, handle))
             if piece is None:
                 raise _lacking(audit, "not every piece")
             yield piece
+
+
+def _piece_name(audit: AuditOrder, handle: str) -> str:
+    # Of its registration, as the seal binds it: whoever carried a deposit could else sign a registration of its own
+    # over the pieces that lie there, with as many models and answers as it likes.
+    return f"{registration_digest(audit)}/{handle}"
 
 
 def _require_judged(audit: AuditOrder, role: BankRole, bank: FormBank) -> None:
