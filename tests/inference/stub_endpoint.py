@@ -26,7 +26,7 @@ class Faults:
     """What goes wrong. Everything is off in a healthy server."""
 
     transport: Callable[[int], str | None] = lambda number: None
-    """From the number of a request to `429`, `500`, `dropped`, `truncated`, `not-json`, `no-choices`, or None."""
+    """From a request's number to `429`, `500`, `dropped`, `truncated`, `not-json`, `nested`, `no-choices`, or None."""
     status: int | None = None
     """Refuse every request with this status."""
     ignores_constraint: bool = False
@@ -112,6 +112,8 @@ def serving(respond: Respond | None = None) -> Iterator[Stub]:
                     self.close_connection = True
                 case "not-json":
                     self._send_bytes(200, whole[: len(whole) // 2])
+                case "nested":
+                    self._send_bytes(200, b"[" * 100_000)
                 case "no-choices":
                     self._send(200, {"choices": []})
 

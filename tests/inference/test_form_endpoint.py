@@ -10,8 +10,9 @@ import pytest
 from tests.inference.model_endpoint import ModelEndpoint
 from tests.inference.stub_endpoint import Stub, serving
 
-from leakscale.errors import InvalidRequestError, LeakScaleError, ModelError, UnavailableError
-from leakscale.inference.forms import Decoding, FormPrompt, open_form_engine
+from leakscale.errors import AuthenticationError, InvalidRequestError, LeakScaleError, ModelError, UnavailableError
+from leakscale.inference.engines import transport
+from leakscale.inference.forms import Decoding, FormPrompt, UnreadTextsError, open_form_engine
 from leakscale.inference.forms.endpoint import EndpointFormEngine
 
 PROMPTS = [FormPrompt.of_chat(text) for text in ("What is 2 + 3?", "Policy key: K-7f3a91c2", "Tom buys 3 boxes of 12.")]
@@ -202,25 +203,99 @@ def test_texts_are_read_as_the_local_engine_reads_them(stub: Stub, model: ModelE
     assert not opened(stub, text_scores="none").reads_texts
 
 
-@pytest.mark.parametrize("value", [math.nan, -math.inf])
+NO_LOG_PROBABILITIES = [math.nan, math.inf, -math.inf, 5.0, -(10**400), "-0.5", True]
+
+
+@pytest.mark.parametrize("value", NO_LOG_PROBABILITIES)
 @pytest.mark.parametrize("spelling", ["echo", "prompt-logprobs"])
-def test_a_log_probability_that_is_no_number_is_refused(model: ModelEndpoint, spelling: str, value: float) -> None:
-    """`min(0, NaN)` is 0: a token that the server could not score would count as certain."""
+def test_a_value_that_is_no_log_probability_is_refused(model: ModelEndpoint, spelling: str, value: Any) -> None:
+    """`min(0, NaN)` is 0: a token that the server could not score would count as certain. The message names both."""
 
     def broken(body: dict[str, Any], *others: Any) -> Any:
         answer = model(body, *others)
         choice = answer["choices"][0]
         if "prompt_logprobs" in choice:
-            next(iter(choice["prompt_logprobs"][-1].values()))["logprob"] = value
+            next(iter(choice["prompt_logprobs"][1].values()))["logprob"] = value
         elif "token_logprobs" in choice["logprobs"]:
             choice["logprobs"]["token_logprobs"][1] = value
         else:
             choice["logprobs"]["content"][0]["logprob"] = value
         return answer
 
+    field = r"token_logprobs\[1\]" if spelling == "echo" else r"prompt_logprobs\[1\]"
     with serving(broken) as stub:
         engine = opened(stub, text_scores=spelling)
-        with pytest.raises(ModelError, match="gives no log-probabilities of prompt tokens"):
+        with pytest.raises(UnreadTextsError, match=f"endpoint '{stub.url}'.*{field} is .*finite number of at most 0"):
             engine.read_texts(["Tom buys 3 boxes of 12."])
-        with pytest.raises(ModelError, match="gives no log-probabilities of its answers"):
+        with pytest.raises(ModelError, match=f"endpoint '{stub.url}'.*{field}"):
+            engine.score_options(CHOICE, OPTIONS)
+        with pytest.raises(ModelError, match=rf"endpoint '{stub.url}'.*content\[0\].logprob is .*at most 0"):
             engine.generate(PROMPTS[:1], decoding=Decoding(4))
+
+
+@pytest.mark.parametrize("count", [-5, 10**400, 1.5, "3", True, [1]])
+def test_a_count_of_tokens_that_is_none_is_refused(model: ModelEndpoint, count: object) -> None:
+    """It would be added up."""
+
+    def broken(body: dict[str, Any], *others: Any) -> dict[str, Any]:
+        answer = model(body, *others)
+        answer["usage"]["completion_tokens"] = count
+        return answer
+
+    with (
+        serving(broken) as stub,
+        pytest.raises(ModelError, match=rf"endpoint '{stub.url}': usage\.completion_tokens is .*whole, from 0"),
+    ):
+        opened(stub).generate(PROMPTS[:1], decoding=Decoding(4))
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ({"finish_reason": ["stop"]}, r"finish_reason of choices\[0\] is list"),
+        ({"message": {"content": 5}}, r"text of choices\[0\] is int"),
+        ({"message": 5}, "is no completion"),
+    ],
+)
+def test_an_answer_of_another_form_is_asked_again_and_then_told(
+    model: ModelEndpoint, broken: dict[str, Any], words: str
+) -> None:
+    """With the endpoint, and the field that is wrong."""
+
+    def wrong(body: dict[str, Any], *others: Any) -> dict[str, Any]:
+        answer = model(body, *others)
+        answer["choices"][0].update(broken)
+        return answer
+
+    with (
+        serving(wrong) as stub,
+        pytest.raises(UnavailableError, match=f"endpoint '{stub.url}' failed 2 times.*{words}"),
+    ):
+        opened(stub, transport_failures_max=2).generate(PROMPTS[:1], decoding=Decoding(4))
+
+
+def test_an_answer_nested_without_end_is_no_answer(stub: Stub) -> None:
+    """The parser would leave with a RecursionError."""
+    stub.faults.transport = lambda number: "nested"
+    with pytest.raises(UnavailableError, match="last with body is not JSON"):
+        opened(stub, transport_failures_max=2).generate(PROMPTS[:1], decoding=Decoding(4))
+
+
+def test_an_answer_that_does_not_end_is_refused(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read up to a bound, and what is read of it would fill the memory."""
+    monkeypatch.setattr(transport, "_BODY_BYTES_MAX", 50)
+    with pytest.raises(ModelError, match=rf"endpoint '{stub.url}' answers with more than 50 bytes"):
+        opened(stub).generate(PROMPTS[:1], decoding=Decoding(4))
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
+def test_an_endpoint_that_refuses_to_read_texts_is_one_that_reads_none(stub: Stub, status: int) -> None:
+    """Each server says it in its own way; a busy one, or a key that it does not take, is another matter."""
+    stub.faults.status = status
+    with pytest.raises(UnreadTextsError, match=f"answers {status}"):
+        opened(stub).read_texts(["Tom buys 3 boxes of 12."])
+    assert len(stub.requests) == 1
+    stub.faults.status = 401
+    with pytest.raises(AuthenticationError):
+        opened(stub).read_texts(["Tom buys 3 boxes of 12."])

@@ -179,6 +179,10 @@ class AuditDirectory:
         """Return how the run of a model in one state went."""
         return self.root / "scores" / variant / bank / f"{model_id}.{state}.quality.json"
 
+    def unread(self, model_id: str, *, bank: BankRole, state: str = "base", variant: str = REGISTERED) -> Path:
+        """Return the record that a model in one state could not say how probable the forms are as texts."""
+        return self.root / "scores" / variant / bank / f"{model_id}.{state}.unread.json"
+
     def asked(self) -> list[Path]:
         """Return the answers, readings and scores that exist, which no audit has before it is locked."""
         folders = self.private / "answers", self.private / "readings", self.root / "scores"

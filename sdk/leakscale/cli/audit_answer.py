@@ -66,6 +66,8 @@ def answer(
                     reading_progress=partial(bars.update, f"read {model_id} {role}", unit="forms"),
                 )
             answered.append((model_id, role, found))
+            if found.unread:
+                shell.console.note(f"note: {model_id}, {role} bank: no readings of the forms as texts ({found.unread})")
             for warning in found.quality.warnings:
                 shell.console.note(f"warning: {model_id}, {role} bank, {warning}")
     shell.console.result(
@@ -78,6 +80,7 @@ def _facts(model: str, role: str, answered: AnsweredBank) -> dict[str, Any]:
         "model": model,
         "bank": str(role),
         "scores": [{"kind": str(table.kind), "digest": table.digest} for table in answered.tables],
+        "unread": answered.unread,
         "quality": answered.quality.to_json(),
         "files": [str(path) for path in answered.files],
     }

@@ -16,6 +16,7 @@ from tests.inference.stub_endpoint import Stub, serving
 from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.locking import lock_audit
+from leakscale.audit.registration.standing import Standing
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.errors import InvalidRequestError, UnavailableError
 
@@ -74,6 +75,45 @@ def test_it_goes_on_after_the_endpoint_was_away(tmp_path: Path, stub: Stub) -> N
     chats = [body for body in stub.requests[asked:] if body["path"] == "/v1/chat/completions"]
     assert len(chats) == 12
     assert not list(table(directory, ScoreKind.CORRECT).missing())
+
+
+def test_an_endpoint_that_scores_no_prompts_is_audited_without_readings(tmp_path: Path, stub: Stub) -> None:
+    """Detectors are observations: every bank of every model is answered, and what is lacking is told and entered."""
+    stub.faults.has_no_echo = True
+    plan = plan_of(stub)
+    model = plan[plan.index("[[models]]") : plan.index("[decoding]")]
+    plan = plan.replace("[decoding]", model.replace('"tiny"', '"second"') + "[decoding]")
+    directory = locked_audit(tmp_path, plan=plan, control_count=3)
+    answered = json.loads(run("answer", directory.root, as_json=True))["answered"]
+    asked = len(stub.bodies("/v1/chat/completions"))
+    again = json.loads(run("answer", directory.root, as_json=True))["answered"]
+
+    assert [(each["model"], each["bank"]) for each in answered] == [
+        ("tiny", "audit"),
+        ("tiny", "control"),
+        ("second", "audit"),
+        ("second", "control"),
+    ]
+    assert [bool(each["unread"]) for each in answered] == [True, False, True, False]
+    assert "no log-probabilities of prompt tokens (echo)" in answered[0]["unread"]
+    assert again == answered
+    assert len(stub.bodies("/v1/chat/completions")) == asked
+    record = directory.unread("tiny", bank=BankRole.AUDIT)
+    Standing(directory).require_entered(record)
+    assert stub.url not in record.read_text(encoding="utf-8")
+    assert "advantage" in run("analyze", directory.root, "--table", "advantage")
+
+
+def test_readings_that_were_left_out_are_made_once_the_endpoint_can(tmp_path: Path, stub: Stub) -> None:
+    """Nothing was read before, so nothing is chosen by reading now."""
+    directory = locked_audit(tmp_path, plan=plan_of(stub))
+    stub.faults.has_no_echo = True
+    assert answer_audit(directory, "tiny").unread
+    stub.faults.has_no_echo = False
+    found = answer_audit(directory, "tiny")
+
+    assert not found.unread
+    assert {each.kind for each in found.tables} >= {ScoreKind.FAMILIARITY, ScoreKind.MIN_K}
 
 
 def test_an_engine_that_does_not_exist_is_found_before_the_lock(tmp_path: Path) -> None:

@@ -9,36 +9,31 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
 from leakscale.audit.answering.filing import enter_file, file_table
 from leakscale.audit.answering.keeping import kept_records, kept_results
-from leakscale.audit.answering.reading import read_forms
+from leakscale.audit.answering.readings import enter_readings
+from leakscale.audit.answering.run import Run
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
-from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of, require_asked_anew
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank
-from leakscale.audit.scores import ScoreKind, ScoreTable
+from leakscale.audit.scores import ScoreTable
 from leakscale.audit.scores.models import require_state
 from leakscale.audit.scoring.answers import score_answers, score_confidence
 from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
-from leakscale.digests import json_digest
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
 from leakscale.inference.lines import file_digest
 from leakscale.whole_files import write_whole
 
 __all__ = ["AnsweredBank", "answer_audit", "kept_answers"]
-
-_FORMAT: Final = "leakscale-audit-answers-v1"
-_READINGS_FORMAT: Final = "leakscale-audit-readings-v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +44,8 @@ class AnsweredBank:
     """Accuracy, unless golds are withheld; confidence and readings of the forms where the engine gives them."""
     quality: AnswerQuality
     files: tuple[Path, ...]
+    unread: str = ""
+    """Why the forms were not read as texts, by an engine that was to; empty where they were."""
 
     @property
     def accuracy(self) -> ScoreTable | None:
@@ -110,11 +107,17 @@ def answer_audit(
         engine = engine or open_form_engine(
             model.engine, source=model.source, adapter=adapter, options=model.engine_options
         )
-        run = _Run(directory, registration, bank, model_id, role, state)
+        run = Run(directory, registration, bank, model_id, role, state)
         answered = _score(run, _answer(run, engine, progress))
-        if role is BankRole.AUDIT and isinstance(engine, TextReader) and engine.reads_texts:
-            answered = _with_readings(run, answered, engine, reading_progress)
-        return answered
+        if role is not BankRole.AUDIT or not isinstance(engine, TextReader) or not engine.reads_texts:
+            return answered
+        found = enter_readings(run, engine, reading_progress)
+        return replace(
+            answered,
+            tables=(*answered.tables, *found.tables),
+            files=(*answered.files, *found.files),
+            unread=found.unread,
+        )
 
 
 def kept_answers(
@@ -140,65 +143,7 @@ def kept_answers(
     return kept_records(log, FormAnswer.from_json)
 
 
-class _ReadingEngine(FormEngine, TextReader, Protocol):
-    """An engine that answers, and says how probable a text is."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One model in one state, asked one bank under one variant of the registration."""
-
-    directory: AuditDirectory
-    registration: Registration
-    bank: FormBank
-    model_id: str
-    role: BankRole
-    state: str
-
-    @property
-    def log(self) -> Path:
-        """The journal of its answers."""
-        return self.directory.answers(
-            self.model_id, bank=self.role, state=self.state, variant=self.registration.variant
-        )
-
-    @property
-    def readings(self) -> Path:
-        """The journal of the forms that it read as texts."""
-        return self.directory.readings(
-            self.model_id, bank=self.role, state=self.state, variant=self.registration.variant
-        )
-
-    def scores(self, kind: ScoreKind) -> Path:
-        """Return the file of its scores of a kind."""
-        return self.directory.scores(
-            self.model_id, bank=self.role, state=self.state, kind=kind, variant=self.registration.variant
-        )
-
-    def header(self, engine: FormEngine) -> dict[str, Any]:
-        """Return everything that decides the answers."""
-        plan = self.registration.plan
-        return self.reading_header(engine) | {
-            "format": _FORMAT,
-            "prompt": json_digest(plan.prompt.model_dump(mode="json")).hex(),
-            "decoding": plan.decoding.model_dump(mode="json"),
-            "rerun_share": plan.scoring.rerun_share,
-        }
-
-    def reading_header(self, engine: FormEngine) -> dict[str, Any]:
-        """Return everything that decides the readings."""
-        return {
-            "format": _READINGS_FORMAT,
-            "audit": self.registration.name,
-            "variant": self.registration.variant,
-            "model": self.model_id,
-            "state": self.state,
-            "bank": self.bank.digest,
-            "engine": dict(engine.identity),
-        }
-
-
-def _answer(run: _Run, engine: FormEngine, progress: Callable[[int, int], None] | None) -> list[FormAnswer]:
+def _answer(run: Run, engine: FormEngine, progress: Callable[[int, int], None] | None) -> list[FormAnswer]:
     asks = list(asks_of(run.bank, run.registration.plan))
     found = kept_results(
         run.log,
@@ -234,7 +179,7 @@ def _answer_batch(batch: Sequence[Ask], engine: FormEngine, registration: Regist
     return [FormAnswer.of(ask.key, answer) for ask, answer in zip(batch, generated, strict=True)]
 
 
-def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
+def _score(run: Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     plan, variant = run.registration.plan, run.registration.variant
     quality = answer_quality(run.bank, answers, plan)
     tables = _tables(run, answers)
@@ -249,7 +194,7 @@ def _score(run: _Run, answers: Sequence[FormAnswer]) -> AnsweredBank:
     return AnsweredBank(tables, quality, (*files, path))
 
 
-def _tables(run: _Run, answers: Sequence[FormAnswer]) -> tuple[ScoreTable, ...]:
+def _tables(run: Run, answers: Sequence[FormAnswer]) -> tuple[ScoreTable, ...]:
     """Score the answers; where golds are withheld, their server does, and here is only how sure the model was."""
     settings, names = run.registration.plan.scoring, {"model": run.model_id, "state": run.state}
     if not run.bank.has_golds:
@@ -257,28 +202,3 @@ def _tables(run: _Run, answers: Sequence[FormAnswer]) -> tuple[ScoreTable, ...]:
         return (confidence,) if confidence else ()
     scored = score_answers(run.bank, answers, settings, **names)
     return (scored.accuracy, *([scored.confidence] if scored.confidence else []))
-
-
-def _with_readings(
-    run: _Run, answered: AnsweredBank, engine: _ReadingEngine, progress: Callable[[int, int], None] | None
-) -> AnsweredBank:
-    """Read every form as a text, once: what was entered is not read again, for another time may give other bits."""
-    paths, standing = [run.scores(kind) for kind in (ScoreKind.FAMILIARITY, ScoreKind.MIN_K)], Standing(run.directory)
-    if all(path.is_file() and standing.entry(path) is not None for path in paths):
-        for path in paths:
-            standing.require_entered(path)
-        tables = tuple(ScoreTable.from_jsonl(path) for path in paths)
-    else:
-        tables = read_forms(
-            run.bank,
-            engine,
-            batch_size=engine.batch_size,
-            log=run.readings,
-            header=run.reading_header(engine),
-            model=run.model_id,
-            state=run.state,
-            progress=progress,
-        )
-    for table in tables:
-        file_table(run.directory, run.scores(table.kind), table, {"made_by": "reading"})
-    return AnsweredBank((*answered.tables, *tables), answered.quality, (*answered.files, *paths))

@@ -120,11 +120,13 @@ def _read(fields: Mapping[str, Any]) -> tuple[str, str | None, int | None]:
     try:
         choice = fields["choices"][0]
         text = choice["message"]["content"] if "message" in choice else choice["text"]
-        if not (text is None or isinstance(text, str)):
-            raise TypeError(f"text is {type(text).__name__}")
-        return text or "", choice.get("finish_reason"), (fields.get("usage") or {}).get("prompt_tokens")
+        reason = choice.get("finish_reason")
+        for name, value in (("text", text), ("finish_reason", reason)):
+            if not (value is None or isinstance(value, str)):
+                raise TypeError(f"{name} of choices[0] is {type(value).__name__}")
+        return text or "", reason, (fields.get("usage") or {}).get("prompt_tokens")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise TransportFailure(f"body is no completion: {type(error).__name__}") from error
+        raise TransportFailure(f"a body that is no completion ({type(error).__name__}: {error})") from error
 
 
 def score_request(question: Question, answer: int, *, model: str) -> tuple[str, dict[str, Any]]:

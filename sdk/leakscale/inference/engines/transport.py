@@ -17,14 +17,19 @@ from leakscale.errors import (
     AuthenticationError,
     InvalidRequestError,
     LeakScaleError,
+    ModelError,
     NotFoundError,
     PermissionDeniedError,
 )
+from leakscale.reading import parse_json
 
 __all__ = ["HttpTransport", "TransportFailure"]
 
 _PASSING: Final = frozenset({408, 409, 425, 429})
-"""Client errors that are about the moment and not the request; every 5xx is, too."""
+"""Client errors that are about the moment and not the request; every 5xx is, too, but one."""
+_NOT_IMPLEMENTED: Final = 501
+_BODY_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Of an answer, unpacked; the log-probabilities of a prompt of 100,000 tokens take a tenth of it."""
 _RETRY_AFTER_S_MAX: Final = 60.0
 _REFUSALS: Final[dict[int, type[LeakScaleError]]] = {
     401: AuthenticationError,
@@ -67,10 +72,12 @@ class HttpTransport:
 
         Raises:
             TransportFailure: If no whole answer arrived.
+            ModelError: If the answer does not end.
             LeakScaleError: If the endpoint refuses the request for what it is.
         """
         try:
-            response = self._client.post(f"{self._url}/{path}", json=body)
+            with self._client.stream("POST", f"{self._url}/{path}", json=body) as response:
+                content = self._read(response)
         except httpx.InvalidURL as error:
             raise InvalidRequestError(
                 f"endpoint '{self._url}' is no URL: {error}; give e.g. http://host:8000/v1"
@@ -82,21 +89,32 @@ class HttpTransport:
         except httpx.HTTPError as error:
             raise TransportFailure(type(error).__name__) from error
         if response.is_success:
-            return _object(response)
-        if response.status_code in _PASSING or response.is_server_error:
+            return _object(content)
+        is_passing = response.is_server_error and response.status_code != _NOT_IMPLEMENTED
+        if response.status_code in _PASSING or is_passing:
             raise TransportFailure(f"HTTP {response.status_code}", retry_after_s=_retry_after_s(response))
         refusal = _REFUSALS.get(response.status_code, InvalidRequestError)
         next_step = self._next_steps.get(response.status_code, "change the engine's options to what it takes")
-        raise refusal(f"endpoint '{self._url}/{path}' answers {response.status_code}: {_reason(response)}; {next_step}")
+        raise refusal(f"endpoint '{self._url}/{path}' answers {response.status_code}: {_reason(content)}; {next_step}")
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
 
+    def _read(self, response: httpx.Response) -> bytes:
+        content = bytearray()
+        for part in response.iter_bytes():
+            content += part
+            if len(content) > _BODY_BYTES_MAX:
+                raise ModelError(
+                    f"endpoint '{self._url}' answers with more than {_BODY_BYTES_MAX} bytes; see what serves there"
+                )
+        return bytes(content)
 
-def _object(response: httpx.Response) -> dict[str, Any]:
+
+def _object(content: bytes) -> dict[str, Any]:
     try:
-        value = response.json()
+        value = parse_json(content)
     except ValueError as error:
         raise TransportFailure("body is not JSON") from error
     if not isinstance(value, dict):
@@ -112,12 +130,12 @@ def _retry_after_s(response: httpx.Response) -> float:
         return 0.0
 
 
-def _reason(response: httpx.Response) -> str:
+def _reason(content: bytes) -> str:
     """Return the endpoint's own words in one line, at most 200 characters of them."""
     try:
-        value = response.json()
+        value = parse_json(content)
         error = value.get("error", value)
         text = error.get("message", "") if isinstance(error, dict) else str(error)
     except (ValueError, AttributeError):
-        text = response.text
+        text = content.decode(errors="replace")
     return " ".join(json.dumps(text, ensure_ascii=False).strip('"').split())[:200]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from leakscale.errors import ModelError
 from leakscale.form_engines import FORM_ENGINES, Generated, OptionScore, require_form_engine
 from leakscale.models import Message
 
@@ -25,6 +26,7 @@ __all__ = [
     "Generated",
     "OptionScore",
     "TextReader",
+    "UnreadTextsError",
     "open_form_engine",
     "require_form_engine",
     "shared_length",
@@ -94,6 +96,10 @@ class FormEngine(Protocol):
         """Say how probable each option is right after a prompt, in the order given."""
 
 
+class UnreadTextsError(ModelError):
+    """An engine turned out to say nothing of how probable texts are, or no numbers; it may answer all the same."""
+
+
 @runtime_checkable
 class TextReader(Protocol):
     """An engine that can also say how probable a text is to its model."""
@@ -107,6 +113,9 @@ class TextReader(Protocol):
 
         Args:
             texts: At most `batch_size`, as they are, without a chat template.
+
+        Raises:
+            UnreadTextsError: If it turns out that it cannot.
         """
 
 

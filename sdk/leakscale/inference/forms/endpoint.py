@@ -13,13 +13,21 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from leakscale.errors import InvalidRequestError, ModelError
+from leakscale.errors import InvalidRequestError, ModelError, NotFoundError, PermissionDeniedError
 from leakscale.inference.engines.asking import Endpoint, Request
 from leakscale.inference.engines.endpoint import adapter_facts
 from leakscale.inference.engines.transport import TransportFailure
-from leakscale.inference.forms import Decoding, FormPrompt, Generated, JsonScalar, OptionScore, shared_length
+from leakscale.inference.forms import (
+    Decoding,
+    FormPrompt,
+    Generated,
+    JsonScalar,
+    OptionScore,
+    UnreadTextsError,
+    shared_length,
+)
 from leakscale.inference.forms.options import EndpointFormOptions, endpoint_form_options
 from leakscale.inference.forms.wire import (
     ScoredToken,
@@ -32,6 +40,8 @@ from leakscale.inference.forms.wire import (
 __all__ = ["EndpointFormEngine", "EndpointFormOptions", "open_endpoint_forms"]
 
 _Value = TypeVar("_Value")
+_HAS_NONE: Final = (ModelError, InvalidRequestError, NotFoundError, PermissionDeniedError)
+"""How an endpoint that scores no prompts is met: other fields, or a refusal of the request, each server in its way."""
 
 
 class EndpointFormEngine:
@@ -117,10 +127,13 @@ class EndpointFormEngine:
         """Say how probable texts are; see `TextReader`.
 
         Raises:
-            ModelError: If the endpoint does not say.
+            UnreadTextsError: If the endpoint does not say.
             UnavailableError, LeakScaleError: As `generate`.
         """
-        rows = self._tokens(texts)
+        try:
+            rows = self._tokens(texts)
+        except _HAS_NONE as error:
+            raise UnreadTextsError(str(error)) from error
         return [tuple(token.log_probability for token in row if token.log_probability is not None) for row in rows]
 
     def _tokens(self, texts: Sequence[str]) -> list[list[ScoredToken]]:
@@ -141,6 +154,9 @@ class EndpointFormEngine:
         def ask(request: Request) -> _Value:
             try:
                 return self._endpoint.ask(request, read, stop=stop)
+            except ModelError as error:
+                stop.set()
+                raise ModelError(f"endpoint '{self._options.url}': {error}") from error
             except BaseException:
                 stop.set()
                 raise

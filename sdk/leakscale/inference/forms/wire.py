@@ -23,6 +23,11 @@ __all__ = ["ScoredToken", "generate_request", "read_generated", "read_text", "te
 _NEUTRAL: Final[Mapping[str, Any]] = {"top_p": 1}
 _NEUTRAL_VLLM: Final[Mapping[str, Any]] = {**_NEUTRAL, "top_k": -1, "min_p": 0, "repetition_penalty": 1}
 """Said on every request: a server takes what is not said from the model's generation config."""
+_COUNT_MAX: Final = 2**31 - 1
+_ROUNDING_NATS: Final = 1e-3
+"""How far above 0 the log-probability of a certain token may come out in low precision."""
+_SHOWN_MAX: Final = 40
+"""Characters of a wrong value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,8 @@ def read_generated(fields: Mapping[str, Any], *, with_confidence: bool) -> Gener
     """
     completion = read_completion(fields)
     values = _answer_values(fields) if with_confidence else []
-    count = (fields.get("usage") or {}).get("completion_tokens", len(values) or None)
-    if not isinstance(count, int):
-        raise ModelError(
-            "the endpoint says neither how many tokens an answer has (usage.completion_tokens) nor their "
-            "log-probabilities; serve the model with something that does"
-        )
-    confidence = min(0.0, sum(values) / len(values)) if values else None
-    return Generated(completion.text, count, completion.is_cut_off, confidence)
+    confidence = sum(values) / len(values) if values else None
+    return Generated(completion.text, _token_count(fields, values), completion.is_cut_off, confidence)
 
 
 def text_request(text: str, *, model: str, spelling: str) -> Request:
@@ -104,7 +103,7 @@ def read_text(fields: Mapping[str, Any], *, spelling: str) -> list[ScoredToken]:
 
     Raises:
         TransportFailure: If it is no answer at all.
-        ModelError: If the endpoint answers, and does not say.
+        ModelError: If the endpoint answers, and does not say, or no log-probabilities.
     """
     read_completion(fields)
     try:
@@ -119,17 +118,38 @@ def read_text(fields: Mapping[str, Any], *, spelling: str) -> list[ScoredToken]:
     return tokens
 
 
+def _token_count(fields: Mapping[str, Any], values: Sequence[float]) -> int:
+    count = (fields.get("usage") or {}).get("completion_tokens", len(values) or None)
+    if count is None:
+        raise ModelError(
+            "the endpoint says neither how many tokens an answer has (usage.completion_tokens) nor their "
+            "log-probabilities; serve the model with something that does"
+        )
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _COUNT_MAX:
+        raise ModelError(
+            f"usage.completion_tokens is {_short(count)}, and a number of tokens is whole, from 0 to {_COUNT_MAX}; "
+            "serve the model with something that counts them"
+        )
+    return count
+
+
 def _answer_values(fields: Mapping[str, Any]) -> list[float]:
     choice = fields["choices"][0]
     try:
         found = choice["logprobs"]
-        values = [each["logprob"] for each in found["content"]] if "content" in found else found["token_logprobs"]
-        return [_log_probability(value) for value in values if value is not None]
-    except (KeyError, TypeError, ValueError) as error:
+        is_chat = "content" in found
+        values = [each["logprob"] for each in found["content"]] if is_chat else list(found["token_logprobs"])
+    except (KeyError, TypeError) as error:
         raise ModelError(
             "the endpoint gives no log-probabilities of its answers; set has_confidences to false, and the detectors "
             "that read them are left out"
         ) from error
+    field = "content[{}].logprob" if is_chat else "token_logprobs[{}]"
+    return [
+        _log_probability(value, f"choices[0].logprobs.{field.format(place)}")
+        for place, value in enumerate(values)
+        if value is not None
+    ]
 
 
 def _echoed(found: Mapping[str, Any], fields: Mapping[str, Any]) -> list[ScoredToken]:
@@ -138,7 +158,11 @@ def _echoed(found: Mapping[str, Any], fields: Mapping[str, Any]) -> list[ScoredT
     names, values = found["tokens"], found["token_logprobs"]
     if not 0 < count <= min(len(names), len(values)):
         raise IndexError(f"{len(values)} log-probabilities of {count} tokens")
-    return [_token(name, value, place) for place, (name, value) in enumerate(zip(names[:count], values, strict=False))]
+    field = "choices[0].logprobs.token_logprobs"
+    return [
+        _token(name, value, place, field)
+        for place, (name, value) in enumerate(zip(names[:count], values, strict=False))
+    ]
 
 
 def _listed(found: Sequence[Mapping[str, Any] | None]) -> list[ScoredToken]:
@@ -146,26 +170,39 @@ def _listed(found: Sequence[Mapping[str, Any] | None]) -> list[ScoredToken]:
     tokens = []
     for place, entry in enumerate(found):
         if place == 0 or entry is None:
-            tokens.append(_token("", None, place))
+            tokens.append(ScoredToken("", None))
             continue
         ((name, value),) = entry.items()
-        tokens.append(_token(name, value["logprob"], place))
+        tokens.append(_token(name, value["logprob"], place, "choices[0].prompt_logprobs"))
     return tokens
 
 
-def _token(name: object, value: Any, place: int) -> ScoredToken:
+def _token(name: object, value: Any, place: int, field: str) -> ScoredToken:
     if place == 0:
         return ScoredToken(str(name), None)
-    return ScoredToken(str(name), min(0.0, _log_probability(value)))
+    if value is None:
+        raise TypeError(f"{field}[{place}] is null")
+    return ScoredToken(str(name), _log_probability(value, f"{field}[{place}]"))
 
 
-def _log_probability(value: Any) -> float:
-    """Read one; JSON of a careless server holds `NaN` and `-Infinity`, and a bound would make certainty of the first.
+def _log_probability(value: Any, field: str) -> float:
+    """Read one, in nats; JSON of a careless server holds `NaN` and `-Infinity`, and a bound would make it certain.
 
     Raises:
-        TypeError, ValueError: If it is no finite number.
+        ModelError: If it is no finite number, or above 0 by more than rounding.
     """
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"a log-probability is {number}")
-    return number
+    try:
+        number = math.nan if isinstance(value, bool | str) else float(value)
+    except (TypeError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or number > _ROUNDING_NATS:
+        raise ModelError(
+            f"{field} is {_short(value)}, and a log-probability is a finite number of at most 0; serve the model with "
+            "something that gives them, or leave out what reads them (has_confidences = false, text_scores = none)"
+        )
+    return min(0.0, number)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
