@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from leakscale.models import Condition
@@ -12,7 +10,7 @@ from leakscale_server.core.building.construction import FamilySlot
 from leakscale_server.core.judging.acceptance import Accepted
 from leakscale_server.core.judging.rejections import Rejection, RejectionReason
 from leakscale_server.core.shapes import parse_shape
-from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import SandboxPool
 from leakscale_server.scorer.prover import FamilyRequest, Proof, Prover
 
 from .builders import CATALOGS
@@ -76,16 +74,6 @@ STATE = (
     "[kind.__name__ for kind in {collections.Counter, collections.ChainMap}]",
     "[kind.__name__ for kind in {collections.OrderedDict, datetime.date, fractions.Fraction}]",
 )
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxPool]:
-    try:
-        backend = open_backend("bubblewrap", state_dir=tmp_path_factory.mktemp("state"))
-    except BackendUnavailable as error:
-        pytest.skip(str(error))
-    with SandboxPool(backend, lane_count=2) as opened:
-        yield opened
 
 
 def proved(pool: SandboxPool, expression: str, *, beside: str = "") -> Proof:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,21 +24,11 @@ from leakscale_server.catalog_check.report import CheckReport, ShapeCheck
 from leakscale_server.catalog_check.tables import Mark
 from leakscale_server.catalog_check.terminal import report_lines
 from leakscale_server.core.judging.rejections import Rejection
-from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import SandboxPool
 
 from .builders import CATALOGS
 
 MALFORMED = Path(__file__).parent / "malformed"
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxPool]:
-    try:
-        backend = open_backend("bubblewrap", state_dir=tmp_path_factory.mktemp("state"))
-    except BackendUnavailable as error:
-        pytest.skip(str(error))
-    with SandboxPool(backend, lane_count=2) as opened:
-        yield opened
 
 
 def checked(pool: SandboxPool, *paths: Path) -> CheckReport:

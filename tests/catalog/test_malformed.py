@@ -9,7 +9,6 @@ stands in what the author is told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from leakscale_server.catalog_audit.proving import prove_all
 from leakscale_server.catalog_check.check import AuthorFileError, read_author_file
 from leakscale_server.core.judging.rejections import Rejection
 from leakscale_server.core.shapes import ShapeError
-from leakscale_server.sandbox_pool import BackendUnavailable, SandboxPool, open_backend
+from leakscale_server.sandbox_pool import SandboxPool
 
 FOLDER = Path(__file__).parent / "malformed"
 FILES = sorted(FOLDER.glob("*.toml"))
@@ -55,16 +54,6 @@ def the_recipe(path: Path) -> Recipe:
 def the_rejection(recipe: Recipe, pool: SandboxPool) -> Rejection:
     with closing(prove_all(recipe, pool)) as proofs:
         return next(proof.verdict for proof in proofs if isinstance(proof.verdict, Rejection))
-
-
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxPool]:
-    try:
-        backend = open_backend("bubblewrap", state_dir=tmp_path_factory.mktemp("state"))
-    except BackendUnavailable as error:
-        pytest.skip(str(error))
-    with SandboxPool(backend, lane_count=2) as opened:
-        yield opened
 
 
 def test_every_kind_of_fault_is_tried() -> None:

@@ -14,7 +14,7 @@ from leakscale.report import Findings, StudyProvenance
 from leakscale.results import Crossed, Disclosure, RingTransfer
 from leakscale.statements import Predicate, statement
 
-__all__ = ["a_payload", "findings_of", "signed"]
+__all__ = ["a_payload", "a_provenance", "findings_of", "signed"]
 
 
 def a_payload(numbers: Mapping[str, Any]) -> bytes:
@@ -47,6 +47,27 @@ def signed(disclosure: Disclosure) -> Disclosure:
     }  # fmt: skip
     payload = a_payload(json.loads(json.dumps(numbers)))
     return dataclasses.replace(disclosure, payload=payload)
+
+
+def a_provenance(**changes: object) -> StudyProvenance:
+    """Return where the numbers of a small study come from, with some fields changed."""
+    provenance = StudyProvenance(
+        study="demo",
+        rerun_command="make demo",
+        model_id="tiny",
+        model_digests={"weights": "11" * 32},
+        adapter_digest="22" * 32,
+        corpus_digest="33" * 32,
+        certificates_digest="44" * 32,
+        certified_count=128,
+        rejected_count=0,
+        backend="docker",
+        seeds={"bank_seed": 5},
+        stage_seconds={"certify": 9.0, "adapt": 41.5},
+        versions={"python": "3.11.7"},
+        unconstrained_valid_mass={"base": 0.998},
+    )
+    return dataclasses.replace(provenance, **changes)  # type: ignore[arg-type]
 
 
 def findings_of(

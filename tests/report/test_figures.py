@@ -34,8 +34,8 @@ from leakscale.results import CohortNumbers, Crossed, Estimate
 from leakscale.stats import Interval, IntervalState
 
 from .browser import faults_of, looks
-from .payloads import findings_of
-from .test_html import a_disclosure, a_provenance
+from .payloads import a_provenance, findings_of
+from .test_html import a_disclosure
 
 NAMES = [
     "effects", "changes", "trajectories", "crossed", "families", "shapes-sql", "shapes-python", "strata", "doses",

@@ -15,7 +15,7 @@ from leakscale.report import StudyProvenance, write_report
 from leakscale.report.html import render_report
 from leakscale.results import CellTotal, Disclosure, Effect, Estimate
 
-from .payloads import findings_of
+from .payloads import a_provenance, findings_of
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -70,26 +70,6 @@ def a_disclosure() -> Disclosure:
         signature=b"s" * 64,
         public_key=b"k" * 32,
     )
-
-
-def a_provenance(**changes: object) -> StudyProvenance:
-    provenance = StudyProvenance(
-        study="demo",
-        rerun_command="make demo",
-        model_id="tiny",
-        model_digests={"weights": "11" * 32},
-        adapter_digest="22" * 32,
-        corpus_digest="33" * 32,
-        certificates_digest="44" * 32,
-        certified_count=128,
-        rejected_count=0,
-        backend="docker",
-        seeds={"bank_seed": 5},
-        stage_seconds={"certify": 9.0, "adapt": 41.5},
-        versions={"python": "3.11.7"},
-        unconstrained_valid_mass={"base": 0.998},
-    )
-    return dataclasses.replace(provenance, **changes)  # type: ignore[arg-type]
 
 
 def a_page(disclosure: Disclosure, provenance: StudyProvenance) -> str:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from tests.report.payloads import a_payload
+from tests.report.payloads import a_payload, a_provenance
 
 from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.models import Condition, Domain, ModelState, Ring
 from leakscale.report import (
     DISCLOSURE_FILE,
     PROVENANCE_FILE,
-    StudyProvenance,
     provenance_from_json,
     provenance_to_json,
     read_disclosure,
@@ -60,23 +59,6 @@ def a_disclosure() -> Disclosure:
         "bootstrap_seed": str(2**53 + 1),
     }
     return disclosure_from_payload(a_payload(body), signature=b"\x00" * 64, public_key=b"\xff" * 32)
-
-
-A_PROVENANCE = StudyProvenance(
-    study="demo",
-    rerun_command="make demo",
-    model_id="tiny",
-    model_digests={"weights": "11" * 32},
-    adapter_digest="22" * 32,
-    corpus_digest="33" * 32,
-    certificates_digest="44" * 32,
-    certified_count=128,
-    rejected_count=0,
-    backend="docker",
-    seeds={"bank_seed": 5},
-    stage_seconds={"certify": 9.0},
-    versions={"python": "3.11.7"},
-)
 
 
 def test_plain_table_fits_80_columns_and_holds_every_total() -> None:
@@ -190,7 +172,7 @@ def test_disclosure_survives_its_file() -> None:
 
 def test_provenance_survives_its_file() -> None:
     """The report is made from the file, not from memory."""
-    assert provenance_from_json(provenance_to_json(A_PROVENANCE)) == A_PROVENANCE
+    assert provenance_from_json(provenance_to_json(a_provenance())) == a_provenance()
 
 
 @pytest.mark.parametrize(
@@ -234,10 +216,10 @@ def test_study_directory_gives_back_what_was_written(tmp_path: Path) -> None:
     """The two names are a contract between the demo and the report."""
     (tmp_path / DISCLOSURE_FILE).parent.mkdir()
     (tmp_path / DISCLOSURE_FILE).write_text(disclosure_to_json(a_disclosure()))
-    (tmp_path / PROVENANCE_FILE).write_text(provenance_to_json(A_PROVENANCE))
+    (tmp_path / PROVENANCE_FILE).write_text(provenance_to_json(a_provenance()))
 
     assert read_disclosure(tmp_path) == a_disclosure()
-    assert read_provenance(tmp_path) == dataclasses.replace(A_PROVENANCE)
+    assert read_provenance(tmp_path) == a_provenance()
 
 
 def test_unfinished_study_says_what_is_missing(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from leakscale.report import render_summary_table, summary_text
 from leakscale.report.transfer import share_in_words, transfer_rows
 from leakscale.results import Disclosure, RingShare, RingTransfer
 
-from .test_html import a_disclosure, a_page, a_provenance
+from .payloads import a_provenance
+from .test_html import a_disclosure, a_page
 
 A_SHARE = RingShare(None, 0.667, "bounded", 0.55, 0.801, None, None, is_censored=False)
 
