@@ -15,6 +15,7 @@ from leakscale.adaptation.sealed_state import load_state, save_state
 from leakscale.cli.exits import ExitCode, failure_of
 from leakscale.errors import IntegrityError
 from leakscale.models import TrainingRecord
+from leakscale.whole_files import WORKSHOP_LOCK
 
 HEADER_LENGTH = len(b"leakscale checkpoint 1 ") + 64 + 1
 ADVICE = "delete it to train again from the first step"
@@ -49,6 +50,7 @@ def resume(base_model: Path, corpus: list[TrainingRecord], small_config: Adaptat
     def go_on(content: bytes | None) -> list[int]:
         checkpoint = tmp_path / "a.partial" / "checkpoint.pt"
         checkpoint.parent.mkdir(exist_ok=True)
+        (checkpoint.parent / WORKSHOP_LOCK).touch()  # the mark of a folder that an earlier run left
         if content is not None:
             checkpoint.write_bytes(content)
         steps: list[int] = []
