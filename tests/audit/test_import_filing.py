@@ -260,3 +260,17 @@ def test_an_amendment_of_the_inference_takes_the_registered_scores(tmp_path: Pat
 
     assert amended.facts["scores"] == registered.facts["scores"]
     assert amended.facts["settings"]["alpha"] == 0.2
+
+
+def test_what_comes_after_the_analysis_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    """It would have to be analyzed again, which nothing may be."""
+    directory = an_audit(tmp_path, plan=LOGGED.replace('revision = "2"', 'revision = "2"\nengine = "log"'))
+    lock_audit(directory, now=NOW)
+    import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
+    import_into_audit(directory, "other", a_log_of(directory, right=0), BY_HAND)
+    analyze_audit(directory)
+    with pytest.raises(ConflictError, match=r"would be entered after the analysis of its variant .*entry 5"):
+        import_into_audit(directory, "tiny", a_log_of(directory, right=-1), BY_HAND, kind=ScoreKind.CONFIDENCE)
+
+    assert not directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.CONFIDENCE).exists()
+    analyze_audit(directory)

@@ -39,6 +39,15 @@ BREACHES = {
         [*LOCKED, (EntryKind.SCORES, "scores/amendment-1/audit/tiny.base.correct.jsonl", b"1")],
         "is of an amendment that was not logged before",
     ),
+    "scores after their analysis": (
+        [
+            *LOCKED,
+            (EntryKind.SCORES, SCORES, b"1"),
+            (EntryKind.ANALYSIS, "analysis/registered/analysis.json", b"1"),
+            (EntryKind.SCORES, SCORES.replace("correct", "confidence"), b"1"),
+        ],
+        "is entered after the analysis of its variant, entry 4",
+    ),
     "numbers of no control": (
         [*LOCKED, (EntryKind.ANALYSIS, "controls/leak/numbers/analysis.json", b"1")],
         "is of a control that was not registered before",

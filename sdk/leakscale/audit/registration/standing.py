@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, LedgerEntry
+from leakscale.audit.registration.order import analysis_before
 from leakscale.audit.scores.table import ScoreTable
 from leakscale.errors import ConflictError, IntegrityError, LeakScaleError
 
@@ -84,11 +85,12 @@ class Standing:
             digest: Hex, of what is to be written, as the ledger holds it.
 
         Raises:
-            ConflictError: If the ledger has entered another one.
+            ConflictError: If the ledger has entered another one, or an analysis without it.
             IntegrityError: If what lies there is not what was entered.
         """
         entry = self.entry(path)
         if entry is None:
+            self._require_unanalyzed(path)
             return
         if entry.digest != digest:
             raise ConflictError(
@@ -97,6 +99,14 @@ class Standing:
             )
         if path.exists():
             self._require(path, entry)
+
+    def _require_unanalyzed(self, path: Path) -> None:
+        analysis = self._entries.get(analysis_before(path.relative_to(self._root).as_posix()))
+        if analysis is not None:
+            raise ConflictError(
+                f"'{path}' would be entered after the analysis of its variant ('{analysis.subject}', entry "
+                f"{analysis.number}), which is made once, of all scores; log an amendment and analyze beside it"
+            )
 
     def _require(self, path: Path, entry: LedgerEntry) -> None:
         named = f"entry {entry.number} of the ledger names it"
