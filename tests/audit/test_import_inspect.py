@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -155,6 +157,11 @@ def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def _drop(first: int) -> Callable[[dict[str, Any]], object]:
+    """Leave samples out of the file, as somebody who does not like them would."""
+    return lambda log: log["samples"].__delitem__(slice(first, None))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -174,7 +181,14 @@ def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("samples.1.messages.0.content", "Another"), "the prompt of form 'w1/fresh-1' does not hold its words"),
         (_set("samples.0.messages", []), "holds no prompt of form 'w1/original'"),
         (_set("samples", []), "form original has no log"),
-        (_set("samples", [{}]), r"is no log of inspect_ai that this version reads \(it lacks"),
+        (_set("samples", [1]), "sample 1 is no sample of inspect_ai"),
+        (_set("samples.0.scores.match.value", 10**400), "which is no score"),
+        (_set("samples.0.scores.match.history", [{"value": "I"}]), r"failed \(score 'match' was edited by hand\)"),
+        (_set("samples.0.output.choices.0.stop_reason", "content_filter"), r"failed \(stopped by a content filter\)"),
+        (_set("samples.1.output.model", "other/model"), "model: 'output.model' is"),
+        (_set("samples.1.target", "99"), "form 'w1/fresh-1' was scored against '99', and its original against '31'"),
+        (_drop(9), r"3 of its samples did not complete \('w4/original' is not in the file\)"),
+        (_set("samples", [{}]), r"sample 1 is no sample of inspect_ai \(it lacks 'id'\)"),
         (_set("eval", {}), "is no log of inspect_ai that this version reads"),
     ],
 )
@@ -273,3 +287,53 @@ def test_old_archives_are_deflated_and_read_as_well(tmp_path: Path) -> None:
 
     table = import_scores(LogPaths(together=(path,)), MATCH, bank=the_bank()).table
     np.testing.assert_array_equal(table.scores, SCORES)
+
+
+def test_how_a_score_came_to_be_is_told(tmp_path: Path) -> None:
+    """A second try, and a run that failed before, are no faults of a log, and change what a score means."""
+
+    def ask_again(log: dict[str, Any]) -> None:
+        again = [{"role": "user", "content": "Wrong, try again."}, {"role": "assistant", "content": "ANSWER: 31"}]
+        log["samples"][0]["messages"] += again
+        log["samples"][1]["error_retries"] = [{"message": "the provider was away"}]
+
+    notes = import_scores(changed_inspect_log(tmp_path, ask_again), MATCH, bank=the_bank()).notes()
+
+    assert "answers that were asked again after an answer: 1 of form original" in notes
+    assert "answers that were run again after an error: 1 of form fresh-1" in notes
+
+
+def test_every_epoch_is_held_against_the_first(tmp_path: Path) -> None:
+    """A hint in the second one is a hint."""
+    log = json.loads(inspect_log("epochs").read_text(encoding="utf-8"))
+    second = next(sample for sample in log["samples"] if sample["epoch"] == 2)
+    message = second["messages"][0]
+    message["content"] = f"HINT: the answer is 31.\n{message['content']}"
+    path = tmp_path / "hinted.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(InvalidRequestError, match=r"prompt-template: around its words.*that of epoch 1 reads"):
+        import_scores(LogPaths(together=(path,)), MATCH, bank=the_bank(), kind=ScoreKind.GRADED)
+
+
+def test_an_archive_that_holds_one_part_many_times_is_refused(tmp_path: Path) -> None:
+    """A few kilobytes would unpack to as many gigabytes as somebody likes."""
+    whole = inspect_log("original").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        members = archive.infolist()
+        sample = next(member for member in members if member.filename.startswith("samples/"))
+        start, count = archive.start_dir, len(members)
+    entry = whole[start:].index(sample.filename.encode()) + start - 46
+    length = 46 + sum(struct.unpack_from("<HHH", whole, entry + 28))
+    copies = b"".join(
+        whole[entry : entry + 46]
+        + f"samples/x{number:0{len(sample.filename) - 9}}".encode()
+        + whole[entry + 46 + len(sample.filename) : entry + length]
+        for number in range(3)
+    )
+    end = whole.rindex(b"PK\x05\x06")
+    directory = whole[start:end] + copies
+    tail = struct.pack("<4s4HIIH", b"PK\x05\x06", 0, 0, count + 3, count + 3, len(directory), start, 0)
+    path = tmp_path / "bomb.eval"
+    path.write_bytes(whole[:start] + directory + tail)
+    with pytest.raises(InvalidRequestError, match=r"members 'samples/.*' and 'samples/.*' overlap"):
+        read_log(path, MATCH)

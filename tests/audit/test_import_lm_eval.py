@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,20 @@ def _in_sample(name: str, value: Any) -> Change:
         (_in_sample("doc", {"question": "?"}), "has no field 'doc.id', only 'question'"),
         (_in_sample("doc", {"id": "w2"}), "form 'w2/fresh-1' is answered twice"),
         (
-            _in_sample("arguments", {"gen_args_0": {"arg_0": "Q?"}}),
+            _in_sample(
+                "arguments", {"gen_args_0": {"arg_0": "Q?", "arg_1": {"do_sample": False, "until": ["Question:"]}}}
+            ),
             "prompt of form 'w1/fresh-1' does not hold its words",
         ),
-        (_in_sample("arguments", {}), r"is no log of lm-evaluation-harness that this version reads \(it lacks"),
+        (_in_sample("arguments", {}), r"line 5 is no sample of lm-evaluation-harness \(it is of another form"),
+        (_in_sample("target", "99"), "form 'w1/fresh-1' was scored against '99', and its original against '31'"),
+        (
+            _in_sample(
+                "arguments",
+                {"gen_args_0": {"arg_0": "Q", "arg_1": {"do_sample": True, "until": ["Question:"]}}},
+            ),
+            "decoding: 'request.do_sample' is",
+        ),
         (lambda samples, _: samples.clear(), "has no filter 'flexible-extract', only no line at all"),
         (lambda _, results: results["configs"].pop("words-fresh-1"), "has no task 'words-fresh-1', only"),
         (lambda _, results: results.pop("configs"), "is no results file"),
@@ -171,7 +182,7 @@ def test_older_logs_list_their_arguments(tmp_path: Path) -> None:
 
     def to_lists(samples: list[dict[str, Any]], _: dict[str, Any]) -> None:
         for sample in samples:
-            sample["arguments"] = [[sample["arguments"]["gen_args_0"]["arg_0"], {}]]
+            sample["arguments"] = [list(sample["arguments"]["gen_args_0"].values())]
 
     table = import_scores(changed_lm_eval_logs(tmp_path, to_lists), FLEXIBLE, bank=the_bank()).table
     assert table.fresh[:, 0].tolist() == [0, 0, 0, 1]
@@ -182,3 +193,49 @@ def test_the_stored_logs_hold_no_path_of_a_machine() -> None:
     for path in (LOGS / "lm_eval").iterdir():
         assert b"/home/" not in path.read_bytes()
         assert b"/tmp/" not in path.read_bytes()
+
+
+def _other_option(samples: list[dict[str, Any]]) -> None:
+    samples[0]["arguments"]["gen_args_2"]["arg_1"] = " WRONG"
+
+
+def _fewer_options(samples: list[dict[str, Any]]) -> None:
+    del samples[0]["arguments"]["gen_args_3"]
+
+
+def _hint_for_an_option(samples: list[dict[str, Any]]) -> None:
+    request = samples[0]["arguments"]["gen_args_1"]
+    request["arg_0"] = f"HINT: it is not this one.\n{request['arg_0']}"
+
+
+@pytest.mark.parametrize("change", [_other_option, _fewer_options, _hint_for_an_option])
+def test_every_request_of_a_choice_is_compared(
+    tmp_path: Path, change: Callable[[list[dict[str, Any]]], object]
+) -> None:
+    """Options are in the requests after the first one, and so may be other words around the question."""
+    for path in (LOGS / "lm_eval").iterdir():
+        shutil.copy(path, tmp_path / path.name)
+    paths = LogPaths(
+        tmp_path / lm_eval_log("choice-original").name,
+        tuple(tmp_path / lm_eval_log(f"choice-fresh-{number}").name for number in (1, 2)),
+    )
+    selection = Selection("acc_norm", filter="none")
+    import_scores(paths, selection, bank=the_bank())
+    samples = [json.loads(line) for line in paths.fresh[0].read_text().splitlines()]
+    change(samples)
+    paths.fresh[0].write_text("".join(json.dumps(sample) + "\n" for sample in samples), encoding="utf-8")
+    with pytest.raises(InvalidRequestError, match="prompt-template: around its words, the prompt of form 'w1/fresh-1'"):
+        import_scores(paths, selection, bank=the_bank())
+
+
+def test_the_results_file_is_among_the_sources(tmp_path: Path) -> None:
+    """It alone says model, template and few-shot count; of two, nobody knows which one is meant."""
+    paths = changed_lm_eval_logs(tmp_path, lambda _samples, _results: None)
+    table = import_scores(paths, FLEXIBLE, bank=the_bank()).table
+    results = next(tmp_path.glob("results_*.json"))
+    assert [source.name for source in table.sources].count(results.name) == 1
+    other = results.with_name(f"a{results.name}")
+    results.rename(other)
+    shutil.copy(other, results.with_name(f"b{results.name}"))
+    with pytest.raises(InvalidRequestError, match="has several results files beside it"):
+        import_scores(paths, FLEXIBLE, bank=the_bank())

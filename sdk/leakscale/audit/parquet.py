@@ -28,7 +28,12 @@ def parquet_rows(path: Path, *, subject: str) -> Iterator[dict[str, Any]]:
         raise InvalidRequestError(f"{subject}: Parquet needs pyarrow; run `pip install 'leakscale[audit]'`") from error
     try:
         with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if twice := next((name for name in names if names.count(name) > 1), None):
+                raise InvalidRequestError(f"{subject}: column '{twice}' comes twice; name each column once")
             for batch in file.iter_batches():
                 yield from batch.to_pylist()
+    except OverflowError as error:
+        raise InvalidRequestError(f"{subject}: a date is out of range ({error}); leave its column out") from error
     except pyarrow.ArrowException as error:
         raise InvalidRequestError(f"{subject} is no Parquet file: {error}") from error

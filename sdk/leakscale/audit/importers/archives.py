@@ -6,6 +6,7 @@ needs anyway, brings the decompressor for all versions.
 
 from __future__ import annotations
 
+import itertools
 import struct
 import zipfile
 import zlib
@@ -23,8 +24,12 @@ _DEFLATED: Final = 8
 _ZSTANDARD: Final = 93
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 """Signature, and the lengths of name and extra field."""
+_HEADER_BYTES: Final = 30
+"""Of a member's own header, without its name."""
 _MEMBER_BYTES_MAX: Final = 1 << 28
 """A member that declares more is no record of an answer."""
+_TOTAL_BYTES_MAX: Final = 1 << 32
+"""Of all members; an archive of a few kilobytes could declare any number."""
 
 
 class ZipMembers:
@@ -86,7 +91,28 @@ def open_archive(path: Path) -> Iterator[ZipMembers]:
                 members = archive.infolist()
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             raise InvalidRequestError(f"log '{path}' is no zip archive ({error}); copy the log again") from error
+        _require_honest(path, members)
         yield ZipMembers(path, file, members)
+
+
+def _require_honest(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuse an archive that unpacks to more than a log is, or whose members are one part of the file several times.
+
+    Raises:
+        InvalidRequestError: Naming what is too much.
+    """
+    total = sum(member.file_size for member in members)
+    if total > _TOTAL_BYTES_MAX:
+        raise InvalidRequestError(
+            f"log '{path}' unpacks to {total:,} bytes, at most {_TOTAL_BYTES_MAX:,} are read; write the log again "
+            "without its events"
+        )
+    in_order = sorted(members, key=lambda member: member.header_offset)
+    for member, following in itertools.pairwise(in_order):
+        if member.header_offset + _HEADER_BYTES + member.compress_size > following.header_offset:
+            raise InvalidRequestError(
+                f"log '{path}': members '{member.filename}' and '{following.filename}' overlap; copy the log again"
+            )
 
 
 def _inflate(compressed: bytes, member: zipfile.ZipInfo) -> bytes:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
 
 from leakscale.audit.forms.models import FormBank
 from leakscale.audit.importers.columns import ORIGINAL, Column, FormColumn, LogPaths, columns_of
 from leakscale.audit.importers.form_scores import Sample, form_scores
-from leakscale.audit.importers.models import Selection
+from leakscale.audit.importers.models import LoggedAnswer, Selection
 from leakscale.audit.importers.pairing import Difference, check_pairing
 from leakscale.audit.importers.prompts import check_prompts
 from leakscale.audit.importers.reading import read_log
+from leakscale.audit.importers.targets import check_targets
 from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.errors import InvalidRequestError
 
@@ -49,6 +50,8 @@ class Imported:
     """Answers cut at a limit, by form, where there are any."""
     are_prompts_trusted: bool = False
     """Whether the prompts of a parent's forms were not held against each other."""
+    oddities: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many answers by form are so, by what they are, e.g. `asked again after an answer`."""
     remarks: tuple[str, ...] = ()
     """What an audit says of the log's model."""
 
@@ -62,6 +65,10 @@ class Imported:
                 f"{count:,} of {len(self.table.parent_ids):,} answers to form {form} were cut at a limit; a cut answer "
                 "may count as wrong"
             )
+        for oddity, counts in self.oddities.items():
+            told = ", ".join(f"{count:,} of form {form}" for form, count in counts.items())
+            if told:
+                notes.append(f"answers that were {oddity}: {told}")
         if missing := sum(1 for _ in self.table.missing()):
             notes.append(
                 f"forms without a score: {missing:,}; their parents count with the forms that are left, or not"
@@ -109,7 +116,8 @@ def import_scores(
     # 3. Which forms there should be, and whether each has one score.
     sample = Sample.of(columns, bank)
     scores = form_scores(columns, sample, kind=kind, is_missing_allowed=options.is_missing_allowed)
-    # 4. What the model was shown.
+    # 4. What the answers were scored against, and what the model was shown.
+    check_targets(columns, sample.parent_ids, may_differ=options.may_differ)
     if not options.are_prompts_trusted:
         check_prompts(columns, sample.parent_ids, bank)
     # 5. The table.
@@ -127,7 +135,7 @@ def import_scores(
         strata=sample.strata,
         state=state,
         bank_digest="" if bank is None else bank.digest,
-        sources=tuple(each.source for each in logs.values()),
+        sources=tuple(dict.fromkeys(source for each in logs.values() for source in (each.source, *each.companions))),
     )
     return Imported(
         table=table,
@@ -135,18 +143,33 @@ def import_scores(
         writers=tuple(dict.fromkeys(each.writer for each in logs.values())),
         allowed=tuple(allowed),
         unused_count=sum(len(form.answers.keys() - set(sample.parent_ids)) for form in columns.values()),
-        truncated=_truncated(columns, sample),
+        truncated=_counted(columns, sample, lambda answer: answer.is_truncated),
+        oddities={
+            oddity: _counted(columns, sample, partial(_is_odd, oddity)) for oddity in _oddities(columns.values())
+        },
         are_prompts_trusted=options.are_prompts_trusted,
     )
 
 
-def _truncated(columns: Mapping[Column, FormColumn], sample: Sample) -> dict[str, int]:
+def _counted(
+    columns: Mapping[Column, FormColumn], sample: Sample, holds: Callable[[LoggedAnswer], bool]
+) -> dict[str, int]:
+    """Return of how many parents of the sample an answer is so, by form, where there are any."""
     counts = {
         str(column): sum(
-            any(answer.is_truncated for answer in columns[column].answers.get(parent_id, ()))
+            any(holds(answer) for answer in columns[column].answers.get(parent_id, ()))
             for parent_id in sample.parent_ids
         )
         for column in sample.columns
         if column in columns
     }
     return {form: count for form, count in counts.items() if count}
+
+
+def _oddities(columns: Iterable[FormColumn]) -> list[str]:
+    answers = (answer for form in columns for found in form.answers.values() for answer in found)
+    return sorted({oddity for answer in answers for oddity in answer.oddities})
+
+
+def _is_odd(oddity: str, answer: LoggedAnswer) -> bool:
+    return oddity in answer.oddities

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic_core import from_json
 
 from leakscale.errors import InvalidRequestError
+from leakscale.reading import fault_of
 
-__all__ = ["field_of", "flattened", "parse_json"]
+__all__ = ["field_of", "flattened", "parse_json", "readable"]
+
+
+@contextmanager
+def readable(subject: str, what: str, *, advice: str = "copy it again") -> Iterator[None]:
+    """Say of which part of a file the block could not make sense.
+
+    Args:
+        subject: File and place.
+        what: What it is not.
+        advice: What to do.
+
+    Raises:
+        InvalidRequestError: If a field is missing, or of another type or size than it can be.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidRequestError(f"{subject} is no {what} ({fault_of(error)}); {advice}") from error
 
 
 def parse_json(content: bytes, *, source: str) -> Any:
@@ -20,7 +40,7 @@ def parse_json(content: bytes, *, source: str) -> Any:
     """
     try:
         return from_json(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequestError(f"{source}: no JSON ({error}); copy the log again") from error
 
 

@@ -6,17 +6,16 @@ The fields read are those of log format 2: `status`, `eval`, `plan`, `results` i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from leakscale.audit.importers.archives import open_archive
-from leakscale.audit.importers.fields import field_of, flattened, parse_json
+from leakscale.audit.importers.fields import field_of, flattened, parse_json, readable
 from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.scores import ScoreSource
 from leakscale.errors import InvalidRequestError
-from leakscale.reading import fault_of
 
 __all__ = ["read_inspect_log"]
 
@@ -38,54 +37,64 @@ def read_inspect_log(path: Path, selection: Selection) -> EvaluationLog:
             f"log '{path}': filter '{selection.filter}' is named, and inspect_ai has none; name the "
             "scorer as the metric"
         )
-    header, samples = _archived(path) if path.suffix == ".eval" else _plain(path)
-    try:
+    with readable(
+        f"log '{path}'", "log of inspect_ai that this version reads", advice="convert it with `inspect log convert`"
+    ):
+        header, answers = _archived(path, selection) if path.suffix == ".eval" else _plain(path, selection)
+        ids = [sample_id for sample_id, _ in answers]
+        results = header.get("results") or {}
         return EvaluationLog(
             path=path,
             source=ScoreSource.of(path),
             writer=f"inspect_ai {header['eval'].get('packages', {}).get('inspect_ai', '')}".strip(),
             model=header["eval"]["model"],
             settings=tuple(_settings(header, selection)),
-            answers=tuple(_answer(sample, selection, path) for sample in samples),
-            incomplete_count=_incomplete(header.get("results") or {}),
+            answers=tuple(answer for _, answer in answers),
+            incomplete_count=_incomplete(results, len(answers)),
+            first_absent=_first_absent(header["eval"], ids),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InvalidRequestError(
-            f"log '{path}' is no log of inspect_ai that this version reads ({fault_of(error)}); "
-            "convert it with `inspect log convert`"
-        ) from error
 
 
-def _archived(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _archived(path: Path, selection: Selection) -> tuple[dict[str, Any], list[tuple[str, LoggedAnswer]]]:
     with open_archive(path) as members:
         if "header.json" not in members:
             raise InvalidRequestError(
                 f"log '{path}': status: it has no header.json, so its evaluation did not finish; run it to its end"
             )
         header = parse_json(members.read("header.json"), source=f"{path}, header.json")
-        # Each sample is parsed and dropped in turn: its events are ten times what is kept.
-        samples = [
-            _without_events(parse_json(members.read(name), source=f"{path}, {name}"))
+        # Each sample is read and dropped in turn: its events are ten times what is kept.
+        answers = [
+            _identified(parse_json(members.read(name), source=f"{path}, {name}"), selection, path, name)
             for name in members.names(under="samples")
         ]
-    return header, samples
+    return header, answers
 
 
-def _plain(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _plain(path: Path, selection: Selection) -> tuple[dict[str, Any], list[tuple[str, LoggedAnswer]]]:
     log = parse_json(path.read_bytes(), source=str(path))
     if not isinstance(log, dict) or "eval" not in log:
         raise InvalidRequestError(f"'{path}' is no log of inspect_ai: it has no field 'eval'")
-    return log, log.get("samples") or []
+    samples = log.get("samples") or []
+    return log, [
+        _identified(sample, selection, path, f"sample {number}") for number, sample in enumerate(samples, start=1)
+    ]
 
 
-def _without_events(sample: dict[str, Any]) -> dict[str, Any]:
-    for field in ("events", "events_data", "attachments", "store"):
-        sample.pop(field, None)
-    return sample
+def _identified(sample: Any, selection: Selection, path: Path, place: str) -> tuple[str, LoggedAnswer]:
+    """Return a sample's own id and its answer."""
+    with readable(f"log '{path}', {place}", "sample of inspect_ai"):
+        return str(sample["id"]), _answer(sample, selection, path)
 
 
-def _incomplete(results: Mapping[str, Any]) -> int:
-    return max(0, (results.get("total_samples") or 0) - (results.get("completed_samples") or 0))
+def _incomplete(results: Mapping[str, Any], found: int) -> int:
+    """Return how many samples were not completed, or are not in the file: whoever drops some chooses the others."""
+    total = results.get("total_samples") or 0
+    return max(0, total - min(results.get("completed_samples") or 0, found))
+
+
+def _first_absent(spec: Mapping[str, Any], ids: Sequence[str]) -> str:
+    listed = (spec.get("dataset") or {}).get("sample_ids") or []
+    return next((str(each) for each in listed if str(each) not in set(ids)), "")
 
 
 def _settings(header: Mapping[str, Any], selection: Selection) -> Iterator[Setting]:
@@ -132,6 +141,7 @@ def _answer(sample: Mapping[str, Any], selection: Selection, path: Path) -> Logg
         key = f"{key}/{field_of(sample, selection.form_key, subject=subject)}"
     text = field_of(sample, selection.text_key, subject=subject) if selection.text_key else _text(sample["input"])
     score, failure = _score(sample, selection, subject)
+    answered_by = (sample.get("output") or {}).get("model")
     return LoggedAnswer(
         key=key,
         score=score,
@@ -140,6 +150,9 @@ def _answer(sample: Mapping[str, Any], selection: Selection, path: Path) -> Logg
         prompt=_prompt(sample),
         text=text,
         is_truncated=bool(sample.get("limit")) or _stop_reason(sample) in {"max_tokens", "model_length"},
+        settings=(Setting(PairingRule.MODEL, "output.model", answered_by),) if answered_by else (),
+        target=_target(sample.get("target")),
+        oddities=tuple(_oddities(sample)),
     )
 
 
@@ -148,12 +161,16 @@ def _score(sample: Mapping[str, Any], selection: Selection, subject: str) -> tup
         return None, f"error: {str(error.get('message', ''))[:80]}"
     if sample.get("invalidation"):
         return None, "invalidated by hand"
+    if _stop_reason(sample) == "content_filter":
+        return None, "stopped by a content filter"
     scores = sample.get("scores") or {}
     if not scores:
         return None, "not scored"
     scorer, _, part = selection.metric.partition("/")
     if scorer not in scores:
         raise InvalidRequestError(f"{subject} has no score '{scorer}', only {_listed(scores)}; name one as the metric")
+    if scores[scorer].get("history"):
+        return None, f"score '{scorer}' was edited by hand"
     value = scores[scorer]["value"]
     if isinstance(value, dict):
         if part not in value:
@@ -164,6 +181,22 @@ def _score(sample: Mapping[str, Any], selection: Selection, subject: str) -> tup
         raise InvalidRequestError(f"{subject}: score '{scorer}' has no parts; name '{scorer}' as the metric")
     score = score_of(value, subject=f"{subject}: score '{selection.metric}'")
     return score, "" if score is not None else "no score"
+
+
+def _target(target: Any) -> str | None:
+    if target is None or target == "":
+        return None
+    return target if isinstance(target, str) else "\n".join(map(str, target))
+
+
+def _oddities(sample: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a score does not show: a second question after the first answer, a run that failed before."""
+    roles = [message["role"] for message in sample.get("messages") or [] if message.get("source") != "input"]
+    first = roles.index("assistant") if "assistant" in roles else len(roles)
+    if "user" in roles[first:]:
+        yield "asked again after an answer"
+    if sample.get("error_retries"):
+        yield "run again after an error"
 
 
 def _stop_reason(sample: Mapping[str, Any]) -> str | None:

@@ -7,16 +7,15 @@ how many examples; without it nothing is known but the prompts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from leakscale.audit.importers.fields import field_of, flattened, parse_json
+from leakscale.audit.importers.fields import field_of, flattened, parse_json, readable
 from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.scores import ScoreSource
 from leakscale.errors import InvalidRequestError, NotFoundError
-from leakscale.reading import fault_of
 
 __all__ = ["read_lm_eval_log"]
 
@@ -52,8 +51,8 @@ def read_lm_eval_log(path: Path, selection: Selection) -> EvaluationLog:
         )
     if not selection.filter:
         raise InvalidRequestError(f"log '{path}': no filter is named; name one, e.g. --filter strict-match")
-    results = _results(path, match["date"])
-    try:
+    results, companion = _results(path, match["date"])
+    with readable(f"log '{path}'", "log of lm-evaluation-harness that this version reads"):
         answers = tuple(_answers(path, selection))
         return EvaluationLog(
             path=path,
@@ -63,24 +62,28 @@ def read_lm_eval_log(path: Path, selection: Selection) -> EvaluationLog:
             settings=tuple(_settings(results, match["task"], selection, path)),
             answers=answers,
             incomplete_count=max(0, _effective(results, match["task"]) - len(answers)),
+            companions=(companion,),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InvalidRequestError(
-            f"log '{path}' is no log of lm-evaluation-harness that this version reads ({fault_of(error)})"
-        ) from error
 
 
-def _results(path: Path, date: str) -> dict[str, Any]:
-    found = sorted(path.parent.glob(f"*{date}.json"))
+def _results(path: Path, date: str) -> tuple[dict[str, Any], ScoreSource]:
+    """Return what the results file of a run says, and the file."""
+    exact = path.with_name(f"results_{date}.json")
+    found = [exact] if exact.is_file() else sorted(path.parent.glob(f"*{date}.json"))
     if not found:
         raise NotFoundError(
             f"log '{path}' has no results_{date}.json beside it, which says model, template and few-shot count; copy "
             "both files"
         )
+    if len(found) > 1:
+        raise InvalidRequestError(
+            f"log '{path}' has several results files beside it, {', '.join(each.name for each in found)}; keep the one "
+            "of its run"
+        )
     results = parse_json(found[0].read_bytes(), source=str(found[0]))
     if not isinstance(results, dict) or "configs" not in results:
         raise InvalidRequestError(f"'{found[0]}' is no results file of lm-evaluation-harness; copy it again")
-    return results
+    return results, ScoreSource.of(found[0])
 
 
 def _model(results: Mapping[str, Any]) -> str:
@@ -113,6 +116,7 @@ def _settings(results: Mapping[str, Any], task: str, selection: Selection, path:
         yield Setting(PairingRule.DECODING, dotted, value)
     for name in _SEEDS:
         yield Setting(PairingRule.DECODING, name, run.get(name) or None)
+    yield Setting(PairingRule.TASK_ARGUMENT, "limit", run.get("limit"))
     yield Setting(PairingRule.SCORING, "output_type", config.get("output_type"))
     yield Setting(PairingRule.SCORING, "repeats", config.get("repeats"))
     yield Setting(PairingRule.SCORING, "version", results.get("versions", {}).get(task))
@@ -137,11 +141,14 @@ def _answers(path: Path, selection: Selection) -> Iterator[LoggedAnswer]:
             if not line.strip():
                 continue
             sample = parse_json(line, source=f"{path}, line {number}")
-            found = sample.get("filter", "none")
+            with readable(f"log '{path}', line {number}", "sample of lm-evaluation-harness"):
+                found = sample.get("filter", "none")
             filters[found] = None
             if found == selection.filter:
                 is_met = True
-                yield _answer(sample, selection, f"log '{path}', line {number}")
+                with readable(f"log '{path}', line {number}", "sample of lm-evaluation-harness"):
+                    answer = _answer(sample, selection, f"log '{path}', line {number}")
+                yield answer
     if not is_met:
         listed = ", ".join(f"'{name}'" for name in filters) or "no line at all"
         raise InvalidRequestError(f"log '{path}' has no filter '{selection.filter}', only {listed}; name one")
@@ -154,16 +161,50 @@ def _answer(sample: Mapping[str, Any], selection: Selection, subject: str) -> Lo
     key = field_of(sample, selection.key or "doc.id", subject=subject)
     if selection.form_key:
         key = f"{key}/{field_of(sample, selection.form_key, subject=subject)}"
-    prompt = _prompt(sample["arguments"])
-    text = field_of(sample, selection.text_key, subject=subject) if selection.text_key else _text(sample["doc"], prompt)
+    requests = _requests(sample["arguments"])
+    context = requests[0][0] if isinstance(requests[0][0], str) else None
+    found = field_of(sample, selection.text_key, subject=subject) if selection.text_key else None
     score = score_of(sample[selection.metric], subject=f"{subject}: metric '{selection.metric}'")
-    return LoggedAnswer(key=key, score=score, failure="" if score is not None else "no score", prompt=prompt, text=text)
+    target = sample.get("target")
+    return LoggedAnswer(
+        key=key,
+        score=score,
+        failure="" if score is not None else "no score",
+        prompt=_prompt(requests),
+        text=found or _text(sample["doc"], context),
+        settings=tuple(_request_settings(requests)),
+        target=None if target is None else str(target),
+    )
 
 
-def _prompt(arguments: Any) -> str | None:
-    """Return the context of the first request; of a choice, the other requests differ in their options only."""
-    first = arguments["gen_args_0"]["arg_0"] if isinstance(arguments, Mapping) else arguments[0][0]
-    return first if isinstance(first, str) else None
+def _requests(arguments: Any) -> list[tuple[Any, ...]]:
+    """Return the arguments of each request: context and option of a choice, context and settings of a generation."""
+    if isinstance(arguments, Mapping):
+        return [tuple(each.values()) for each in arguments.values()]
+    return [tuple(each) for each in arguments]
+
+
+def _prompt(requests: Sequence[tuple[Any, ...]]) -> str | None:
+    """Return all that the model was shown: the context, and of a choice each option, with a context that differs."""
+    first = requests[0][0]
+    if not isinstance(first, str):
+        return None
+    shown = [first]
+    for context, *rest in requests:
+        option = rest[0] if rest and isinstance(rest[0], str) else None
+        if context != first:
+            shown.append(str(context))
+        if option is not None:
+            shown.append(f"<option>{option}")
+    return "\n".join(shown)
+
+
+def _request_settings(requests: Sequence[tuple[Any, ...]]) -> Iterator[Setting]:
+    """Yield what a single generation was asked with, beside what the task declares."""
+    for _context, *rest in requests[:1]:
+        if rest and isinstance(rest[0], Mapping):
+            for dotted, value in flattened(rest[0], "request"):
+                yield Setting(PairingRule.DECODING, dotted, value)
 
 
 def _text(document: Any, prompt: str | None) -> str | None:

@@ -33,16 +33,13 @@ def score_of(value: Any, *, subject: str) -> float | None:
 
 
 def _number(value: Any) -> float | None:
-    if value is None:
-        return math.nan
-    if isinstance(value, bool | int | float):
-        return float(value)
-    if not isinstance(value, str):
+    """Return the number that a value stands for, NaN for none; None if it is no score."""
+    written = "" if value is None else value.strip().lower() if isinstance(value, str) else value
+    if not isinstance(written, bool | int | float | str):
         return None
-    text = value.strip().lower()
-    if text in _MARKS:
-        return _MARKS[text]
+    if isinstance(written, str) and written in _MARKS:
+        return _MARKS[written]
     try:
-        return float(text) if text else math.nan
-    except ValueError:
+        return math.nan if written == "" else float(written)
+    except (OverflowError, ValueError):
         return None

@@ -56,6 +56,10 @@ class LoggedAnswer:
     """Whether the log says that a token or other limit cut the answer."""
     settings: tuple[Setting, ...] = ()
     """What the log declares of this answer alone."""
+    target: str | None = None
+    """What the log scored against; None where it does not say."""
+    oddities: tuple[str, ...] = ()
+    """What a reader of the score should know of how it came to be, e.g. `asked again`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,11 @@ class EvaluationLog:
     settings: tuple[Setting, ...]
     answers: tuple[LoggedAnswer, ...]
     incomplete_count: int = 0
-    """Answers that the log says should be there and are not complete."""
+    """Answers that the log says should be there and are not complete, or not in the file."""
+    first_absent: str = ""
+    """The first id that the log lists and has no answer of; empty where there is none."""
+    companions: tuple[ScoreSource, ...] = ()
+    """Further files that say how the answers were made."""
 
     def settings_by_name(self) -> Mapping[str, Setting]:
         """Return what the log declares of all its answers, by name; what is None is left out."""

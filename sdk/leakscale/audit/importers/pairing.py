@@ -87,7 +87,8 @@ def _check_status(form: FormColumn, *, is_missing_allowed: bool) -> None:
         )
     if form.log.incomplete_count and not is_missing_allowed:
         failed = (answer for answers in form.answers.values() for answer in answers if answer.failure)
-        first = next((f" ('{answer.key}': {answer.failure})" for answer in failed), "")
+        absent = f" ('{form.log.first_absent}' is not in the file)" if form.log.first_absent else ""
+        first = next((f" ('{answer.key}': {answer.failure})" for answer in failed), absent)
         raise InvalidRequestError(
             f"log '{form.log.path}' (form {form.column}): {PairingRule.STATUS}: {form.log.incomplete_count:,} of its "
             f"samples did not complete{first}; run them again, or pass --allow-missing to leave them out"

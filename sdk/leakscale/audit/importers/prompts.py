@@ -16,7 +16,7 @@ from typing import Final
 
 from leakscale.audit.forms.models import FormBank, FormName
 from leakscale.audit.importers.columns import Column, FormColumn
-from leakscale.audit.importers.models import PairingRule
+from leakscale.audit.importers.models import LoggedAnswer, PairingRule
 from leakscale.errors import InvalidRequestError
 
 __all__ = ["check_prompts", "prompt_frame"]
@@ -78,18 +78,28 @@ def _words_and_frame(
     form: FormColumn, parent_id: str, texts: Mapping[FormName, str], *, has_bank: bool
 ) -> tuple[str, str]:
     name = form.name(parent_id)
-    answer = form.answers[parent_id][0]
+    first, *repeated = form.answers[parent_id]
     if has_bank and name not in texts:
         raise InvalidRequestError(
             f"log '{form.log.path}' answers form '{name}', which is not written in the bank; pass the bank that "
             "it was asked from"
         )
-    text = texts.get(name, answer.text)
+    words, frame = _split(form, name, first, texts.get(name, first.text))
+    for answer in repeated:  # every epoch was asked, not only the first
+        if (found := _split(form, name, answer, texts.get(name, answer.text))) != (words, frame):
+            raise _differing(form, parent_id, found[1], frame, than=f"that of epoch {first.epoch}")
+    return words, frame
+
+
+def _split(form: FormColumn, name: FormName, answer: LoggedAnswer, text: str | None) -> tuple[str, str]:
+    """Return the words of a form, and what its prompt holds beside them."""
     if answer.prompt is None or text is None:
         missing = "prompt" if answer.prompt is None else "text"
+        rather = "name the field with the form's words (--text-key), or pass the bank (--bank)"
+        mend = f"{rather}; or pass" if answer.prompt is not None else "pass"
         raise InvalidRequestError(
             f"log '{form.log.path}' holds no {missing} of form '{name}', so {PairingRule.PROMPT_TEMPLATE} cannot be "
-            "checked; pass --trust-prompts if you know that all forms were asked alike"
+            f"checked; {mend} --trust-prompts if you know that all forms were asked alike"
         )
     frame = prompt_frame(answer.prompt, text)
     if frame is None:
@@ -100,13 +110,15 @@ def _words_and_frame(
     return text.strip(), frame
 
 
-def _differing(form: FormColumn, parent_id: str, found: str, expected: str) -> InvalidRequestError:
+def _differing(
+    form: FormColumn, parent_id: str, found: str, expected: str, *, than: str = "the original's"
+) -> InvalidRequestError:
     alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(found, expected, strict=False))
     start = sum(1 for _ in alike)
     begin = max(0, start - _SHOWN_CHARACTERS // 2)
     ours, theirs = (each[begin : begin + _SHOWN_CHARACTERS] for each in (found, expected))
     return InvalidRequestError(
         f"log '{form.log.path}': {PairingRule.PROMPT_TEMPLATE}: around its words, the prompt of form "
-        f"'{form.name(parent_id)}' reads {ours!r} where the original's reads {theirs!r} (character {start}); ask all "
+        f"'{form.name(parent_id)}' reads {ours!r} where {than} reads {theirs!r} (character {start}); ask all "
         "forms with one template and the same examples"
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from leakscale.audit.importers.fields import field_of
+from leakscale.audit.importers.fields import field_of, readable
 from leakscale.audit.importers.marks import score_of
 from leakscale.audit.importers.models import EvaluationLog, LoggedAnswer, PairingRule, Selection, Setting
 from leakscale.audit.parquet import parquet_rows
@@ -39,7 +39,8 @@ def read_table(path: Path, selection: Selection) -> EvaluationLog:
     """
     if selection.filter:
         raise InvalidRequestError(f"table '{path}': filter '{selection.filter}' is named, and a table has none")
-    rows = list(parquet_rows(path, subject=f"table '{path}'") if path.suffix == ".parquet" else _csv_rows(path))
+    with readable(f"table '{path}'", "table that this version reads"):
+        rows = list(parquet_rows(path, subject=f"table '{path}'") if path.suffix == ".parquet" else _csv_rows(path))
     if not rows:
         raise InvalidRequestError(f"table '{path}' has no row; write an answer a row")
     wide = [name for name in rows[0] if _FORM.fullmatch(name)]
@@ -72,8 +73,8 @@ def _answer(row: Mapping[str, Any], selection: Selection, subject: str) -> Logge
         score=score,
         failure=failure,
         epoch=_epoch(row, subject),
-        prompt=row.get("prompt") or None,
-        text=row.get(selection.text_key or "text") or None,
+        prompt=_words(row, "prompt", subject),
+        text=_words(row, selection.text_key or "text", subject),
         settings=tuple(_declared(row)),
     )
 
@@ -99,8 +100,19 @@ def _epoch(row: Mapping[str, Any], subject: str) -> int:
         return 1
     try:
         return int(value)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InvalidRequestError(f"{subject}: epoch is {value!r}; an epoch is a whole number") from error
+
+
+def _words(row: Mapping[str, Any], name: str, subject: str) -> str | None:
+    value = row.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InvalidRequestError(
+            f"{subject}: column '{name}' is {str(value)[:40]!r}, a {type(value).__name__}; give text"
+        )
+    return value
 
 
 def _declared(row: Mapping[str, Any]) -> Iterator[Setting]:
@@ -122,4 +134,5 @@ def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
                     raise InvalidRequestError(f"table '{path}', row {number}: it has not {len(names)} fields; mend it")
                 yield row
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidRequestError(f"table '{path}' is no CSV in UTF-8: {error}") from error
+        what = "a quote is opened and not closed" if "unexpected end" in str(error) else str(error)
+        raise InvalidRequestError(f"table '{path}' is no CSV in UTF-8: {what}; write it again") from error

@@ -203,12 +203,13 @@ class ScoreTable:
         try:
             header, *rows = [parse_json(line) for line in content.decode("utf-8").removesuffix("\n").split("\n")]
             table = cls(**table_fields(header, rows))
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            written = table.to_bytes()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidRequestError(
                 f"'{source}' is no file of scores ({fault_of(error)}); import or answer again"
             ) from error
         # A table has one file: bytes that mean the same and are others were not written by `to_jsonl`.
-        if table.to_bytes() != content:
+        if written != content:
             raise IntegrityError(
                 f"scores '{source}' were changed after they were written (digest {str(header.get('digest'))[:12]}, of "
                 f"what is there {table.digest[:12]}); restore the file from a copy"
