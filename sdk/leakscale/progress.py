@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ _LINE_S = 5.0
 """A line is due after this time, ..."""
 _LINE_SHARE = 0.1
 """... or after this share of the task, if a second has passed."""
+_SILENT_S = 8.0
+"""A task that has said nothing for this time, because no step ended, says that it is under way."""
 
 
 class Progress(Protocol):
@@ -46,6 +49,7 @@ class LineProgress:
         self._first: tuple[float, int] | None = None
         """Time and count of the first word: what an earlier run did counts for neither rate nor time left."""
         self._start = self._written = clock()
+        self._lock = threading.Lock()
 
     def advance(self, count: int = 1) -> None:
         """Count steps that are done now."""
@@ -53,23 +57,35 @@ class LineProgress:
 
     def update(self, done: int, total: int | None = None) -> None:
         """Set the number of steps that are done, and correct the total."""
-        self._done = done
-        self._total = total if total is not None else self._total
-        now = self._clock()
-        self._first = self._first or (now, done)
-        silent = now - self._written
-        moved = (done - self._done_written) / self._total if self._total else 0.0
-        is_due = silent >= _LINE_S or (moved >= _LINE_SHARE and silent >= 1)
-        if is_due and now - self._start >= _QUIET_S and done != self._total:
-            self._write(self._line())
-            self._written, self._done_written = now, done
+        with self._lock:
+            self._done = done
+            self._total = total if total is not None else self._total
+            now = self._clock()
+            self._first = self._first or (now, done)
+            silent = now - self._written
+            moved = (done - self._done_written) / self._total if self._total else 0.0
+            is_due = silent >= _LINE_S or (moved >= _LINE_SHARE and silent >= 1)
+            if is_due and now - self._start >= _QUIET_S and done != self._total:
+                self._say(self._line(), now)
+
+    def remind(self) -> None:
+        """Say that the task is under way, if it has been silent for long; called by time and not by steps."""
+        with self._lock:
+            now = self._clock()
+            if now - self._written >= _SILENT_S:
+                count = f"{self._counted()}, " if self._first else ""
+                self._say(f"{self._task}: {count}under way for {now - self._start:.0f} s", now)
 
     def finish(self) -> None:
-        """Say the total once, unless the task was too short to mention."""
+        """Say the total once, unless the task was too short to mention, or counted nothing."""
         seconds = self._clock() - self._start
-        if seconds >= _QUIET_S:
+        if seconds >= _QUIET_S and self._first:
             rate = self._rate()
             self._write(f"{self._task}: {self._count()} in {seconds:.1f} s" + (f" ({_said(rate)}/s)" if rate else ""))
+
+    def _say(self, line: str, now: float) -> None:
+        self._write(line)
+        self._written, self._done_written = now, self._done
 
     def _rate(self) -> float:
         """Return the steps a second of this run, 0 where nobody can tell yet."""
@@ -79,14 +95,16 @@ class LineProgress:
 
     def _line(self) -> str:
         rate = self._rate()
-        words = [f"{self._task}: {self._count()}"]
-        if self._total:
-            words[0] += f" ({100 * self._done / self._total:.0f} %)"
+        words = [f"{self._task}: {self._counted()}"]
         if rate:
             words.append(f"{_said(rate)}/s")
         if self._total and rate:
             words.append(f"{(self._total - self._done) / rate:.0f} s left")
         return ", ".join(words)
+
+    def _counted(self) -> str:
+        share = f" ({100 * self._done / self._total:.0f} %)" if self._total else ""
+        return f"{self._count()}{share}"
 
     def _count(self) -> str:
         of_total = f"/{self._total}" if self._total else ""
@@ -126,8 +144,27 @@ def shown_progress(task: str, *, total: int | None, unit: str, write: Callable[[
             yield bar
         return
     lines = LineProgress(task, total=total, unit=unit, write=write)
-    yield lines
+    with _reminding(lines):
+        yield lines
     lines.finish()
+
+
+@contextmanager
+def _reminding(lines: LineProgress) -> Iterator[None]:
+    """Let a task be heard from while none of its steps ends; a bar in a terminal moves by itself."""
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(_SILENT_S / 8):
+            lines.remind()
+
+    watcher = threading.Thread(target=watch, name="leakscale-progress", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
+from leakscale import progress
 from leakscale.cli.console import Console
 from leakscale.progress import LineProgress, terminal_progress
 
@@ -75,6 +77,43 @@ def test_unknown_total_still_counts() -> None:
     lines = ran(total=None, steps=12, step_s=1.0)
 
     assert lines[0] == "certify: 5 families, 1/s"
+
+
+def test_a_task_of_which_no_step_ends_says_that_it_is_under_way() -> None:
+    """A model that is being loaded, or one long batch, looks like a hung command otherwise."""
+    clock = Clock()
+    lines: list[str] = []
+    answered = LineProgress("answer", total=None, unit="answers", write=lines.append, clock=clock)
+    for _ in range(20):
+        clock.now += 1.0
+        answered.remind()
+    answered.update(0, 210)
+    for _ in range(10):
+        clock.now += 1.0
+        answered.remind()
+
+    assert lines == [
+        "answer: under way for 8 s",
+        "answer: under way for 16 s",
+        "answer: 0/210 answers (0 %), under way for 24 s",
+    ]
+
+
+def test_a_silent_task_is_reminded_of_by_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No step calls; one that counted nothing has no total to say in the end."""
+    monkeypatch.setattr(progress, "_SILENT_S", 0.01)
+    monkeypatch.setattr(progress, "_QUIET_S", 0.0)
+    lines: list[str] = []
+    said = threading.Event()
+
+    def write(line: str) -> None:
+        lines.append(line)
+        said.set()
+
+    with progress.shown_progress("open the model", total=None, unit="", write=write):
+        assert said.wait(30)
+
+    assert set(lines) == {"open the model: under way for 0 s"}
 
 
 def test_console_without_a_terminal_writes_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:

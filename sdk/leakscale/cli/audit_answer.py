@@ -55,6 +55,7 @@ def answer(
     for model_id in models:
         for role in roles:
             with StageBars(shell.console) as bars:
+                bars.begin(f"open {model_id}, {role} bank")
                 found = answer_audit(
                     directory,
                     model_id,

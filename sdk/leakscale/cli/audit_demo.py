@@ -36,6 +36,7 @@ def demo(
     console = shell_of(context).console
     console.note(f"audit demo in {root}: loading the model")
     with StageBars(console) as bars:
+        bars.begin("write the bank, and open the model")
         found = run_audit_demo(root, watch=bars.update, note=console.note)
     console.result(_facts(found), text="\n".join(_lines(found)))
 

@@ -46,6 +46,7 @@ def positive_control(
     directory = AuditDirectory.existing(file.parent / control.audit)
     console.note(f"control {control.name}: loading the model")
     with StageBars(console) as bars:
+        bars.begin(f"control {control.name}: plant, and open the model")
         analysis, files = run_control(directory, control, folder=file.parent, watch=bars.update, note=console.note)
     console.note(f"{len(files)} files in {files[0].parent}")
     names = [one.name for one in analysis.tables] if tables else list(table or _SHOWN)

@@ -34,8 +34,9 @@ def report(
     console = shell_of(context).console
     with console.progress("analyze", total=None, unit="tables") as bar:
         findings = read_audit_findings(AuditDirectory.existing(root), progress=bar.update)
-    written = [] if figures is None else list(write_figures(figures, audit_figures(findings).values()))
-    page, twin = write_audit_report(findings)
+    with console.progress("draw the report", total=None):
+        written = [] if figures is None else list(write_figures(figures, audit_figures(findings).values()))
+        page, twin = write_audit_report(findings)
     facts = {"report": str(page), "markdown": str(twin), "figures": [str(each) for each in written]}
     lines = [f"report: {page}", f"twin: {twin}"]
     lines += [] if figures is None else [f"figures: {len(written)} files in {figures}"]

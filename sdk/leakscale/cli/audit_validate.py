@@ -46,10 +46,12 @@ def validate(
     require_extra()  # before minutes of training
     console.note(f"study {study.name} in {root}: loading the model")
     with StageBars(console) as bars:
+        bars.begin(f"study {study.name}: write mixtures, and open the model")
         found, files = run_validation(study, folder=path.parent, root=root, watch=bars.update, note=console.note)
     console.note(f"{len(files)} files in {files[0].parent}")
-    drawn = () if figures is None else write_figures(figures, validation_figures(found))
-    report = write_validation_report(root / "report.html", found)
+    with console.progress("draw the report", total=None):
+        drawn = () if figures is None else write_figures(figures, validation_figures(found))
+        report = write_validation_report(root / "report.html", found)
     facts = {"validation": found.to_dict(), "files": [str(path) for path in (*files, *drawn)], "report": str(report)}
     console.result(facts, text=f"{found.to_text()}\n\nreport: {report}")
     if not found.contrasts.is_confirmed:

@@ -24,12 +24,17 @@ class StageBars:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def begin(self, stage: str) -> None:
+        """Show that a stage is under way whose steps nobody counts."""
+        self._open(stage, None, "")
+
     def update(self, stage: str, done: int, total: int, *, unit: str = "") -> None:
         """Show how far a stage is."""
-        if stage != self._stage or self._bar is None:
-            self._stack.close()
-            self._stage, self._bar = (
-                stage,
-                self._stack.enter_context(self._console.progress(stage, total=total, unit=unit)),
-            )
-        self._bar.update(done, total)
+        bar = self._bar if stage == self._stage and self._bar else self._open(stage, total, unit)
+        bar.update(done, total)
+
+    def _open(self, stage: str, total: int | None, unit: str) -> Progress:
+        self._stack.close()
+        bar = self._stack.enter_context(self._console.progress(stage, total=total, unit=unit))
+        self._stage, self._bar = stage, bar
+        return bar

@@ -49,7 +49,7 @@ def kept_results(
         batches: Every item, in the batches that every run makes.
         work: Gives the results of a batch, in its order.
         read: Reads a line.
-        progress: Told after each batch how many results there are.
+        progress: Told before the first batch and after each how many results there are.
 
     Raises:
         ConflictError: If the journal was begun by a run with another header, or another process has it open.
@@ -59,6 +59,7 @@ def kept_results(
     journal = Journal(log, header, mend=_MEND, is_stamped=True)
     try:
         found: dict[Hashable, Record] = {record.key: record for record in kept_records(log, read)}
+        progress(len(found))
         for batch in batches:
             if any(item.key not in found for item in batch):
                 for record in work(batch):

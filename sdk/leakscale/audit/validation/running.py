@@ -112,10 +112,11 @@ def run_validation(
         )
     total = len(Condition) * len(study.training.seeds)
     for done, (condition, seed) in enumerate(_runs(study)):
-        state, stage = _state(condition, seed), partial(watch or _unwatched, f"run {done + 1} of {total}")
+        state, run = _state(condition, seed), f"run {done + 1} of {total}"
+        stage, answered, read = (partial(watch or _unwatched, f"{verb}{run}") for verb in ("", "answer ", "read "))
         adapter = directory.control_work(study.name) / "adapters" / state
         train_run(model, mixtures.records[condition], settings, seed, adapter, watch=stage, note=note or _unnoted)
-        answer_audit(directory, model.id, state=state, adapter=adapter)
+        answer_audit(directory, model.id, state=state, adapter=adapter, progress=answered, reading_progress=read)
     return analyze_validation(directory, study)
 
 
