@@ -47,3 +47,17 @@ def test_the_smaller_doses_are_controls_of_the_demo() -> None:
     assert [each.training.pass_count for each in (light, middle, exact)] == [20, 32, 50]
     assert light.exposure == middle.exposure == exact.exposure
     assert light.mixture == middle.mixture == exact.mixture
+
+
+def test_the_leaks_beside_each_other_are_those_of_the_table() -> None:
+    """The dose that a column is headed with is the effect that the figure shows."""
+    with (DOCS / "detectors" / "controls.csv").open(encoding="utf-8", newline="") as file:
+        effects = {(row["control"], row["arm"]): float(row["effect"]) for row in csv.DictReader(file)}
+    doses = [round(100 * effects[dose, "public forms"]) for dose in DOSES]
+    page = (DOCS / "detectors.md").read_text(encoding="utf-8")
+
+    assert "| detector | tracks +{} | +{} | +{} |".format(*doses) in page
+    assert "![" in page.split("](detectors/controls.svg)")[0]
+    for dose in DOSES:
+        visible = effects[dose, "public forms"] - effects[dose, "fresh forms"]
+        assert abs(effects[dose, "visible gap"] - visible) < 1e-12

@@ -207,6 +207,7 @@ def test_a_penalty_that_no_accuracy_can_bear_is_left_out_by_name() -> None:
 
     assert [row.penalty for row in table.rows] == [0, 0.02, 0.05]
     assert "weak, 8 points; weak, 10 points" in table.note
+    assert "no model answers enough forms right" in (table_of("mismatch", exactly(weak, public_only=0)).withheld or "")
 
 
 def test_a_rejection_announces_nothing() -> None:

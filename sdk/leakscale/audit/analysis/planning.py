@@ -39,7 +39,7 @@ class PowerRow:
     """Least advantage that is detected every second time, and four times out of five."""
 
     model: str
-    half_power: float | None
+    half_power: float
     """The paper's minimum detectable effect: the half-width of the primary interval."""
     power_80: float | None
     primary: str

@@ -108,6 +108,8 @@ def mismatch(panel: Panel, settings: AuditSettings) -> Table[MismatchRow]:
                 return heads.MISMATCH.withheld(str(error))
             else:
                 rows.append(MismatchRow(model.name, found.n, penalty, found.rate, found.standard_error))
+    if not any(row.penalty for row in rows):
+        return heads.MISMATCH.withheld("no model answers enough forms right that fresh answers could be lost")
     note = (
         f"{_TESTED_AUDITS:,} audits each, seed {settings.seed}; {rule.alternative} test at {rule.alpha:g}. Parents are "
         "drawn again from the audited ones, any of a parent's forms is its original, and right fresh answers are lost "

@@ -45,7 +45,7 @@ def _budget(table: Table[Any], command: str) -> PageFigure:
         words: [(row.parents, 100 * value) for row in table.rows if (value := getattr(row, name)) is not None]
         for name, words in (("half_width", "for the benchmark"), ("of_this_audit", "for these parents"))
     }
-    if any(widths.values()):
+    if any(len(points) > 1 for points in widths.values()):
         spoken = "; ".join(
             f"{parents} parents {words}: {width:.1f} points"
             for words, points in widths.items()
@@ -91,9 +91,8 @@ def _draw_order(figure: Figure, *, rows: Sequence[Any]) -> None:
 
 def _power(table: Table[Any], command: str) -> PageFigure:
     spoken = "; ".join(
-        f"{row.model}: {row.primary}"
-        if row.power_80 is None
-        else f"{row.model}: {100 * row.half_power:.1f} points every second time, {100 * row.power_80:.1f} four of five"
+        f"{row.model}: {100 * row.half_power:.1f} points every second time, "
+        + (row.primary if row.power_80 is None else f"{100 * row.power_80:.1f} four times of five")
         for row in table.rows
     )
     height = 46 + _ROW * len(table.rows)
@@ -110,14 +109,13 @@ def _draw_power(figure: Figure, *, rows: Sequence[Any]) -> None:
     for place, row in enumerate(rows):
         axes.axhline(place, color=color("rule"), linewidth=1, zorder=0)
         axes.text(0, place - 0.28, row.model, transform=axes.get_yaxis_transform(), size=12)
-        if row.power_80 is None:
-            axes.text(0, place + 0.3, "no figure: see the numbers", transform=axes.get_yaxis_transform(), size=11)
-            continue
-        half, most = 100 * row.half_power, 100 * row.power_80
+        half, most = 100 * row.half_power, 100 * (row.half_power if row.power_80 is None else row.power_80)
         axes.plot([half, most], [place, place], color=color("ink"), linewidth=1.6)
         axes.plot([half], [place], "o", color=color("ink"), markersize=7)
-        axes.plot([most], [place], "o", color=color("ink"), markerfacecolor=color("paper"), markersize=7)
-        words = f"{half:.1f} and {most:.1f}"
+        words = f"{half:.1f}"
+        if row.power_80 is not None:
+            axes.plot([most], [place], "o", color=color("ink"), markerfacecolor=color("paper"), markersize=7)
+            words = f"{half:.1f} and {most:.1f}"
         axes.text(1, place - 0.28, words, transform=axes.get_yaxis_transform(), ha="right", size=12)
     axes.set(xlabel="advantage, points", xlim=(0, None), ylim=(len(rows) - 0.5, -0.75), yticks=[])
     axes.margins(x=0.06)
