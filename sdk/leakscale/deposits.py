@@ -51,6 +51,8 @@ class DepositedAudit:
     """The signed envelope; empty in a list."""
     amendments: tuple[bytes, ...]
     """Signed envelopes, the first first; empty in a list."""
+    amendment_receipts: tuple[SignedStatement, ...]
+    """For each amendment: what was sealed, and which scores had left, when it came; empty in a list."""
     answer_sets: tuple[AnswerSet, ...]
     """What has to be sealed before scores leave, of every variant; empty in a list."""
     released_variants: tuple[str, ...]

@@ -46,6 +46,8 @@ class Predicate(enum.StrEnum):
     """Numbers that were released for an experiment."""
     DEPOSIT_KEY = "urn:leakscale:deposit-key:v1"
     """Deposits and answers of an audit are sealed to this key."""
+    AUDIT_AMENDMENT = "urn:leakscale:audit-amendment:v1"
+    """An amendment of a deposited audit came, after this was sealed and that had left."""
     FORM_ANSWERS = "urn:leakscale:form-answers:v1"
     """These answers to the forms of an audit are sealed."""
     AUDIT_SCORES = "urn:leakscale:audit-scores:v1"

@@ -105,7 +105,7 @@ def make_services(
     retiring = Retiring(editions, retirements, disclosing, scorer)
     chunks = FormChunks(registry)
     auditing = Auditing(
-        AuditRegistry(registry, ledger, now=now),
+        AuditRegistry(registry, ledger, signer, now=now),
         chunks,
         FormSeals(registry, ledger, signer, chunks, now=now),
         Scores(registry, ledger, public_key=key, now=now),

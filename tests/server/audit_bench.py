@@ -145,7 +145,7 @@ def a_bench(folder: Path, *, dying: Callable[[AuditScorer], Any] = lambda scorer
         scorer = AuditScorer(vault, signer)
         between = dying(scorer)
         chunks = FormChunks(registry)
-        audits = AuditRegistry(registry, ledger, **clock)
+        audits = AuditRegistry(registry, ledger, signer, **clock)
         seals = FormSeals(registry, ledger, signer, chunks, **clock)
         scores = Scores(registry, ledger, public_key=signer.public_key, **clock)
         auditing = Auditing(audits, chunks, seals, scores, cast(Scoring, _Behind(between)))

@@ -340,7 +340,14 @@ def test_an_amendment_is_answered_and_scored_beside_the_registration(
         runner.audits.scores(f"audits/amended/variants/{variant}") for variant in ("registered", "amendment-1")
     )
 
+    (receipt,) = audit.amendment_receipts
+    told = predicate_of(receipt.payload, Predicate.AUDIT_AMENDMENT)
+    check_signature(receipt.payload, signature=receipt.signature, public_key=runner.server.info().public_key)
     assert audit.amendments == (amendment,)
+    assert (told["released_before"], told["sealed_before"], told["variant"]) == (["registered"], 4, "amendment-1")
+    assert told["amendment"] == hashlib.sha256(amendment).hexdigest()
+    assert predicate_of(first.statement.payload, Predicate.AUDIT_SCORES)["amendment"] == ""
+    assert predicate_of(second.statement.payload, Predicate.AUDIT_SCORES)["amendment"] == told["amendment"]
     assert len(audit.answer_sets) == 8
     assert predicate_of(second.statement.payload, Predicate.AUDIT_SCORES)["released_before"] == ["registered"]
     assert b'"original":1.0' in first.files[0].content

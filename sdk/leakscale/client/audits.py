@@ -215,6 +215,7 @@ def _audit(message: audit_service_pb2.Audit) -> DepositedAudit:
         author_key=message.author_key,
         registration=message.registration,
         amendments=tuple(message.amendments),
+        amendment_receipts=tuple(map(_statement, message.amendment_receipts)),
         answer_sets=tuple(map(_answer_set, message.answer_sets)),
         released_variants=tuple(message.released_variants),
     )

@@ -11,7 +11,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Audit(_message.Message):
-    __slots__ = ("name", "title", "depositor", "create_time", "author_key", "registration", "amendments", "answer_sets", "released_variants")
+    __slots__ = ("name", "title", "depositor", "create_time", "author_key", "registration", "amendments", "answer_sets", "released_variants", "amendment_receipts")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     DEPOSITOR_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class Audit(_message.Message):
     AMENDMENTS_FIELD_NUMBER: _ClassVar[int]
     ANSWER_SETS_FIELD_NUMBER: _ClassVar[int]
     RELEASED_VARIANTS_FIELD_NUMBER: _ClassVar[int]
+    AMENDMENT_RECEIPTS_FIELD_NUMBER: _ClassVar[int]
     name: str
     title: str
     depositor: str
@@ -30,7 +31,8 @@ class Audit(_message.Message):
     amendments: _containers.RepeatedScalarFieldContainer[bytes]
     answer_sets: _containers.RepeatedCompositeFieldContainer[AnswerSet]
     released_variants: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., title: _Optional[str] = ..., depositor: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., author_key: _Optional[bytes] = ..., registration: _Optional[bytes] = ..., amendments: _Optional[_Iterable[bytes]] = ..., answer_sets: _Optional[_Iterable[_Union[AnswerSet, _Mapping]]] = ..., released_variants: _Optional[_Iterable[str]] = ...) -> None: ...
+    amendment_receipts: _containers.RepeatedCompositeFieldContainer[_resources_pb2.Statement]
+    def __init__(self, name: _Optional[str] = ..., title: _Optional[str] = ..., depositor: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., author_key: _Optional[bytes] = ..., registration: _Optional[bytes] = ..., amendments: _Optional[_Iterable[bytes]] = ..., answer_sets: _Optional[_Iterable[_Union[AnswerSet, _Mapping]]] = ..., released_variants: _Optional[_Iterable[str]] = ..., amendment_receipts: _Optional[_Iterable[_Union[_resources_pb2.Statement, _Mapping]]] = ...) -> None: ...
 
 class AnswerSet(_message.Message):
     __slots__ = ("name", "receipt")

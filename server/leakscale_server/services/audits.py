@@ -136,6 +136,7 @@ class AuditService(audit_service_pb2_grpc.AuditServiceServicer):
         message = _short(audit.head)
         message.registration = audit.draft.registration
         message.amendments.extend(audit.amendments)
+        message.amendment_receipts.extend(map(_statement, audit.amendment_receipts))
         message.answer_sets.extend(_answer_set(key, sealed) for key, sealed in self._auditing.receipts(audit))
         message.released_variants.extend(
             f"{audit.name}/variants/{variant}" for variant in self._auditing.released(audit)

@@ -81,6 +81,8 @@ class Audit:
 
     draft: AuditDraft
     amendments: tuple[bytes, ...]
+    amendment_receipts: tuple[SignedStatement, ...]
+    """For each amendment: what was sealed, and what had left, when it came."""
     create_time: datetime
 
     @property

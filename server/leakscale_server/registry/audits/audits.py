@@ -9,11 +9,14 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Final
 
-from leakscale.audit.remote.names import audit_name
+from leakscale.audit.remote.names import audit_name, scores_name
+from leakscale.models import SignedStatement
+from leakscale.statements import Predicate, statement
 from leakscale_server.errors import DigestConflict, InvalidRequest, NotFound
 from leakscale_server.registry.audits.audit import Audit, AuditDraft, AuditHead
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 from leakscale_server.store.ledger import Ledger
+from leakscale_server.store.signing import Signer
 
 __all__ = ["AuditRegistry"]
 
@@ -27,6 +30,7 @@ class AuditRegistry:
     Args:
         registry: Where they are kept.
         ledger: Where each step is entered.
+        signer: Signs what was known when an amendment came.
         now: Clock, in UTC.
     """
 
@@ -34,11 +38,13 @@ class AuditRegistry:
         self,
         registry: InsertOnlyDatabase,
         ledger: Ledger,
+        signer: Signer,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._registry = registry
         self._ledger = ledger
+        self._signer = signer
         self._now = now
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -141,17 +147,19 @@ class AuditRegistry:
                         subject=audit.name,
                     )
                 return self.get(draft.project, draft.audit_id)
+            facts: Row = {"number": number, "amendment": hashlib.sha256(amendment).hexdigest()}
+            index = self._enter("audit-amended", draft, facts, by=principal)
+            payload = self._amendment_payload(draft, facts, by=principal, ledger_index=index)
             row: Row = {
                 "project": draft.project,
                 "audit_id": draft.audit_id,
                 "number": number,
                 "amendment": amendment,
                 "principal": principal,
-                "amend_time": self._now().isoformat(),
+                "payload": payload,
+                "signature": self._signer.sign_statement(payload),
             }
             self._registry.add("audit_amendments", [row])
-            facts: Row = {"number": number, "amendment": hashlib.sha256(amendment).hexdigest()}
-            self._enter("audit-amended", draft, facts, by=principal)
             return self.get(draft.project, draft.audit_id)
 
     def enter_fetch(self, audit: Audit, bank: str, *, principal: str) -> None:
@@ -167,14 +175,43 @@ class AuditRegistry:
             if self._registry.add("audit_fetches", [row]):
                 self._enter("audit-forms-fetched", audit.draft, {"bank": bank}, by=principal)
 
-    def _enter(self, kind: str, draft: AuditDraft, facts: Mapping[str, str | int], *, by: str) -> None:
-        self._ledger.append(kind, {"audit": draft.audit_id, **facts, "by": by}, project=draft.project)
+    def _amendment_payload(self, draft: AuditDraft, facts: Row, *, by: str, ledger_index: int) -> bytes:
+        """Say what was sealed, and which scores had left, when an amendment came: its author may have seen them."""
+        place, variant = (draft.project, draft.audit_id), f"amendment-{facts['number']}"
+        (sealed,) = self._registry.rows(
+            "SELECT count(*) AS set_count FROM form_seals WHERE project = ? AND audit_id = ?", place
+        )
+        released = self._registry.rows(
+            "SELECT variant FROM audit_scores WHERE project = ? AND audit_id = ? ORDER BY ledger_index", place
+        )
+        return statement(
+            Predicate.AUDIT_AMENDMENT,
+            subject=scores_name(draft.audit_id, variant),
+            digest=bytes.fromhex(facts["amendment"]),
+            predicate={
+                "audit": audit_name(draft.audit_id),
+                "registration": hashlib.sha256(draft.registration).hexdigest(),
+                "variant": variant,
+                "amendment": facts["amendment"],
+                "by": by,
+                "released_before": [row["variant"] for row in released],
+                "sealed_before": sealed["set_count"],
+                "ledger_index": ledger_index,
+                "amend_time": self._now().isoformat(timespec="seconds"),
+            },
+        )
+
+    def _enter(self, kind: str, draft: AuditDraft, facts: Mapping[str, str | int], *, by: str) -> int:
+        return self._ledger.append(kind, {"audit": draft.audit_id, **facts, "by": by}, project=draft.project)
 
     def _row(self, project: str, audit_id: str) -> Row | None:
         return self._registry.row("SELECT * FROM audits WHERE project = ? AND audit_id = ?", (project, audit_id))
 
     def _audit(self, row: Row) -> Audit:
-        query = "SELECT amendment FROM audit_amendments WHERE project = ? AND audit_id = ? ORDER BY number"
+        query = (
+            "SELECT amendment, payload, signature FROM audit_amendments WHERE project = ? AND audit_id = ? "
+            "ORDER BY number"
+        )
         amendments = self._registry.rows(query, (row["project"], row["audit_id"]))
         draft = AuditDraft(
             project=row["project"],
@@ -186,4 +223,10 @@ class AuditRegistry:
             model_ids=tuple(json.loads(row["model_ids"])),
             banks=tuple(json.loads(row["banks"])),
         )
-        return Audit(draft, tuple(each["amendment"] for each in amendments), datetime.fromisoformat(row["create_time"]))
+        key = self._signer.public_key
+        return Audit(
+            draft,
+            tuple(each["amendment"] for each in amendments),
+            tuple(SignedStatement(each["payload"], each["signature"], key) for each in amendments),
+            datetime.fromisoformat(row["create_time"]),
+        )

@@ -95,6 +95,7 @@ def _facts(order: ReleaseOrder, registration: Registration, files: list[bytes]) 
         "audit": audit_name(order.audit.audit_id),
         "registration": registration_digest(order.audit),
         "variant": registration.variant,
+        "amendment": hashlib.sha256(order.amendment).hexdigest() if order.amendment else "",
         "assurance_level": order.assurance_level,
         "released_before": list(order.released_before),
         "tables": [
