@@ -152,6 +152,7 @@ def test_two_parties_audit_a_model_by_their_commands(parties: dict[str, Party], 
     assert f"then, elsewhere: leakscale audit fetch audits/by-command DIR --server {author.server}" in told
     laid_out = auditor.run("audit", "fetch", "by-command", theirs.root, "--frame", mine.frame)
     assert "drawn again from the frame, the same" in laid_out
+    assert "model        tiny: engine transformers, source tiny" in laid_out
     assert "scored by the server" in auditor.run("audit", "answer", theirs.root)
     done = json.loads(auditor.run("audit", "submit", theirs.root, as_json=True))
     author.run("audit", "answer", mine.root)
@@ -429,6 +430,21 @@ def test_an_audit_whose_answers_are_a_log_is_not_deposited(author: Client, tmp_p
     mine = an_audit(tmp_path, "logged", plan=ONE + 'engine = "log"\n', control_count=0)
     with pytest.raises(PreconditionError, match="model 'tiny' of audit 'logged' is registered with engine 'log'"):
         deposited(author, mine)
+
+
+@pytest.mark.parametrize("is_amended", [False, True])
+def test_several_answers_a_form_are_not_deposited(author: Client, tmp_path: Path, is_amended: bool) -> None:
+    """How many of a thousand made-up answers were right names the one that is."""
+    decoding = "[decoding]\ntemperature = 0.5\nanswer_count = 9\n"
+    name = f"many-{is_amended}".lower()
+    mine = an_audit(tmp_path, name, plan=ONE if is_amended else ONE + decoding, control_count=0)
+    if is_amended:
+        changes = {"decoding.temperature": 0.5, "decoding.answer_count": 9}
+        amend_audit(mine, changes=changes, reason="more of them", now=NOW)
+    with pytest.raises(PreconditionError, match=r"draws 9 answers a form \(decoding\.answer_count\)"):
+        deposited(author, mine)
+    with pytest.raises(NotFoundError):
+        author.audits.get(f"audits/{name}")
 
 
 def test_answers_that_somebody_else_sealed_are_not_sealed_again(

@@ -26,6 +26,17 @@ def answer(
     variant: Annotated[str, typer.Option(help="`registered`, or an amendment.")] = "registered",
     adapter: Annotated[Path | None, typer.Option(help="Folder of an adapter, for another --state than base.")] = None,
     state: Annotated[str, typer.Option(help="State of the model.")] = "base",
+    api_key_variable: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Variable with an endpoint's key. Default: the registered one; of a fetched audit none is sent.",
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=PATH", help="Where a model lies here, of a fetched audit; repeatable."),
+    ] = None,
 ) -> None:
     """Answer the bank and the control bank with each model, and score what it said.
 
@@ -36,11 +47,14 @@ def answer(
     ```
     leakscale audit answer gsm8k
     leakscale audit answer gsm8k --model smollm2 --variant amendment-1
+    leakscale audit answer fetched --api-key-variable OPENAI_API_KEY
     ```
     """
+    from leakscale.audit.answering.engines import Own, model_words  # noqa: PLC0415
     from leakscale.audit.answering.running import answer_audit  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.directory import AuditDirectory, BankRole  # noqa: PLC0415
     from leakscale.audit.registration.amending import registration_of  # noqa: PLC0415
+    from leakscale.audit.registration.origin import fetched_of  # noqa: PLC0415
     from leakscale.errors import PreconditionError  # noqa: PLC0415
 
     shell, directory = shell_of(context), AuditDirectory.existing(root)
@@ -50,6 +64,10 @@ def answer(
         raise PreconditionError(
             f"audit '{registration.name}' asks no model itself; import their logs by `leakscale audit import`"
         )
+    sources, origin = _sources(source or [], models), fetched_of(directory)
+    if origin is not None:
+        for each in models:
+            shell.console.note(f"registered by the author: {model_words(registration.plan.model_of(each))}")
     roles = [BankRole.AUDIT] if registration.control is None else list(BankRole)
     answered: list[tuple[str, BankRole, AnsweredBank]] = []
     for model_id in models:
@@ -63,6 +81,7 @@ def answer(
                     state=state,
                     adapter=adapter,
                     variant=variant,
+                    own=Own(api_key_variable, sources.get(model_id)),
                     progress=partial(bars.update, f"answer {model_id} {role}", unit="answers"),
                     reading_progress=partial(bars.update, f"read {model_id} {role}", unit="forms"),
                 )
@@ -74,6 +93,16 @@ def answer(
     shell.console.result(
         {"answered": [_facts(*each) for each in answered]}, text="\n".join(_line(*each) for each in answered)
     )
+
+
+def _sources(options: list[str], models: list[str]) -> dict[str, str]:
+    sources = {}
+    for each in options:
+        model, equals, path = each.partition("=")
+        if not equals or not path or model not in models:
+            raise typer.BadParameter(f"{each!r} is no MODEL=PATH of {', '.join(models)}", param_hint="--source")
+        sources[model] = path
+    return sources
 
 
 def _facts(model: str, role: str, answered: AnsweredBank) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def fetch(
     leakscale audit fetch audits/gsm8k gsm8k --frame gsm8k.jsonl
     ```
     """
-    from leakscale.audit.remote.fetching import fetch_audit  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.answering.engines import model_words  # noqa: PLC0415 - keeps --help quick, as do the others
+    from leakscale.audit.remote.fetching import fetch_audit  # noqa: PLC0415
 
     shell = shell_of(context)
     key = None if public_key is None else public_key_of(public_key)
@@ -60,7 +61,10 @@ def fetch(
         "is_new": found.is_new,
         "new_amendments": [each.to_json() for each in found.new_amendments],
         "is_drawn_again": found.is_drawn_again,
-        "models": [model.id for model in registration.plan.models],
+        "models": [
+            {name: getattr(model, name) for name in ("id", "engine", "source", "revision", "engine_options")}
+            for model in registration.plan.models
+        ],
     }
     control = registration.control
     lines = [
@@ -68,6 +72,7 @@ def fetch(
         f"{registration.bank.parent_count:,} parents, {registration.bank.fresh_count} fresh forms, "
         f"{f'{control.parent_count:,}' if control else 'no'} control parents; no golds",
         *(f"{each.variant}: {each.reason}" for each in found.new_amendments),
+        *(f"model        {model_words(model)}" for model in registration.plan.models),
         f"author's key {found.origin.author_key.hex()}",
         f"server's key {found.origin.server_key.hex()}",
         f"the draw     {'drawn again from the frame, the same' if found.is_drawn_again else 'not held; pass --frame'}",

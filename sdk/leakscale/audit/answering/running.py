@@ -14,6 +14,7 @@ from pathlib import Path
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
+from leakscale.audit.answering.engines import Own, open_registered
 from leakscale.audit.answering.filing import enter_file, file_table
 from leakscale.audit.answering.keeping import kept_records, kept_results
 from leakscale.audit.answering.readings import enter_readings
@@ -21,7 +22,7 @@ from leakscale.audit.answering.run import Run
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.registration.amending import registration_of, require_asked_anew
 from leakscale.audit.registration.models import Registration
-from leakscale.audit.registration.origin import require_golds
+from leakscale.audit.registration.origin import fetched_of, require_golds
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreTable
@@ -29,7 +30,7 @@ from leakscale.audit.scores.models import require_state
 from leakscale.audit.scoring.answers import score_answers, score_confidence
 from leakscale.audit.scoring.quality import AnswerQuality, answer_quality
 from leakscale.errors import IntegrityError, PreconditionError
-from leakscale.inference.forms import Decoding, FormEngine, TextReader, open_form_engine
+from leakscale.inference.forms import Decoding, FormEngine, TextReader
 from leakscale.inference.lines import file_digest
 from leakscale.whole_files import write_whole
 
@@ -62,6 +63,7 @@ def answer_audit(
     adapter: Path | None = None,
     variant: str = REGISTERED,
     engine: FormEngine | None = None,
+    own: Own | None = None,
     progress: Callable[[int, int], None] | None = None,
     reading_progress: Callable[[int, int], None] | None = None,
 ) -> AnsweredBank:
@@ -77,12 +79,13 @@ def answer_audit(
         adapter: Folder of a completed adapter, for another state than `base`.
         variant: `registered`, or an amendment.
         engine: What answers; opened as registered if left out.
+        own: What whoever answers names of their own machine; see `open_registered`.
         progress: Called with the answers that are there and their number.
         reading_progress: The same of the forms that are read as texts, once all are answered, by an engine that can.
 
     Raises:
         PreconditionError: If the audit is not locked, its model is one whose log is imported, or another state than
-            `base` is to answer forms whose golds are withheld.
+            `base` is to answer forms whose golds are withheld, or a fetched audit names a path.
         InvalidRequestError: If the state is no identifier.
         ConflictError: If answers or scores of another run lie there.
         NotFoundError: If there is no such model, variant or bank.
@@ -104,9 +107,7 @@ def answer_audit(
                 f"model '{model_id}' is registered with engine 'log'; import its log by `leakscale audit import`"
             )
         bank = locked_bank(directory, registration, role)
-        engine = engine or open_form_engine(
-            model.engine, source=model.source, adapter=adapter, options=model.engine_options
-        )
+        engine = engine or open_registered(model, adapter=adapter, fetched=fetched_of(directory), own=own)
         run = Run(directory, registration, bank, model_id, role, state)
         answered = _score(run, _answer(run, engine, progress))
         if role is not BankRole.AUDIT or not isinstance(engine, TextReader) or not engine.reads_texts:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.amending import amendments_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import require_golds
@@ -58,7 +59,8 @@ def deposit_audit(
         progress: Called with the pieces that are sent and their number.
 
     Raises:
-        PreconditionError: If the audit is not locked, was fetched, or names a model whose answers are a log.
+        PreconditionError: If the audit is not locked, was fetched, names a model whose answers are a log, or draws
+            more than one answer a form.
         InvalidRequestError: If a gold or a form is larger than a server takes; the message names the parent.
         IntegrityError: If anything was changed after the lock, or the server's key is another one.
         ConflictError: If another audit lies on the server under that name, or this one on another server.
@@ -66,7 +68,8 @@ def deposit_audit(
     with directory.held():
         require_golds(directory, "a deposit")
         registration = locked_registration(directory)
-        _require_asked(registration)
+        for each in (registration, *map(registration.with_amendment, amendments_of(directory))):
+            _require_depositable(each)
         key = server_key_of(client, expected=server_key, server=server)
         _require_one_server(directory, key)
         content, pieces = directory.registration.read_bytes(), _pieces(directory, registration)
@@ -87,11 +90,17 @@ def deposit_audit(
     return Deposited(audit, is_new, sent, digest.hexdigest(), key)
 
 
-def _require_asked(registration: Registration) -> None:
+def _require_depositable(registration: Registration) -> None:
     if logged := [model.id for model in registration.plan.models if model.is_asked_already]:
         raise PreconditionError(
             f"model '{logged[0]}' of audit '{registration.name}' is registered with engine 'log': its answers are "
             "older than the lock, and a server takes none that could have been chosen; audit it locally"
+        )
+    if (count := registration.plan.decoding.answer_count) > 1:
+        raise PreconditionError(
+            f"audit '{registration.name}' ({registration.variant}) draws {count:,} answers a form "
+            "(decoding.answer_count): the share that is right would tell a runner who makes answers up which one is; a "
+            "server takes one a form, audit it locally"
         )
 
 

@@ -16,6 +16,7 @@ __all__ = ["ConnectionOptions", "LocalOptions", "require_at_least_one", "require
 
 _DTYPES: Final = ("float32", "bfloat16")
 _ATTENTIONS: Final = ("sdpa", "eager")
+_OWN_VARIABLES: Final = "LEAKSCALE_"
 _DEVICE: Final = re.compile(r"[a-z]+(:\d{1,3})?")
 
 
@@ -68,11 +69,16 @@ class ConnectionOptions:
     """Pause after the first failure of a request; it doubles with each."""
     timeout_s: float = 120.0
     api_key_variable: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; none is sent where it is not set."""
+    """Environment variable that holds the key; none is sent where it is not set, or where this is empty."""
 
     def __post_init__(self) -> None:
         require_at_least_one("concurrency", self.concurrency)
         require_at_least_one("transport_failures_max", self.transport_failures_max)
+        if self.api_key_variable.upper().startswith(_OWN_VARIABLES):
+            raise InvalidRequestError(
+                f"engine option 'api_key_variable' is '{self.api_key_variable}', and {_OWN_VARIABLES}* open servers of "
+                "LeakScale; keep an endpoint's key in another variable"
+            )
         if not (math.isfinite(self.backoff_s) and self.backoff_s >= 0):
             raise InvalidRequestError(f"engine option 'backoff_s' is {self.backoff_s}; give seconds, 0 or more")
         if not (math.isfinite(self.timeout_s) and self.timeout_s > 0):

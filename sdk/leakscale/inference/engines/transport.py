@@ -55,10 +55,11 @@ class HttpTransport:
         self, url: str, *, api_key: str | None, api_key_variable: str, timeout_s: float, connections_max: int
     ) -> None:
         self._url = url.rstrip("/")
+        variable = api_key_variable or "a variable, which you name by --api-key-variable,"
         self._next_steps: dict[int, str] = {
-            401: f"set {api_key_variable} to a key that it accepts"
+            401: f"set {variable} to a key that it accepts"
             + ("; none was sent, for it is not set" if api_key is None else ""),
-            403: f"give {api_key_variable} a key that may use this model",
+            403: f"give {variable} a key that may use this model",
             404: "check the URL, and that served_model and served_adapter are names that it serves",
         }
         self._client = httpx.Client(
