@@ -21,9 +21,16 @@ from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.registration.standing import Standing
 from leakscale.audit.scores import ScoreKind, ScoreTable
-from leakscale.errors import ConflictError, IntegrityError, NotFoundError, PreconditionError
+from leakscale.errors import (
+    ConflictError,
+    IntegrityError,
+    InvalidRequestError,
+    NotFoundError,
+    PreconditionError,
+)
 
 BY_HAND = Selection("right", form_key="form")
+CHOSEN = "how the log is read (right, correct) was chosen at the import"
 LOGGED = PLAN.replace('revision = "1"', 'revision = "1"\nengine = "log"')
 
 
@@ -201,7 +208,7 @@ def test_whose_log_it_is_is_told_where_the_registration_says_another(tmp_path: P
     imported, path = import_into_audit(directory, "tiny", a_log_of(directory, model="llama-other"), BY_HAND)
     again, _ = import_into_audit(directory, "tiny", a_log_of(directory, model="llama-other"), BY_HAND)
 
-    assert imported.notes() == ["the log is of 'llama-other', and 'tiny' is registered as 'tiny' (1)"]
+    assert imported.notes() == [CHOSEN, "the log is of 'llama-other', and 'tiny' is registered as 'tiny' (1)"]
     assert again.notes() == imported.notes()
     assert json.loads(notes_path(path).read_text())["notes"] == imported.notes()
 
@@ -212,7 +219,7 @@ def test_a_name_that_holds_the_registered_one_needs_no_note(tmp_path: Path, mode
     directory = a_locked_audit(tmp_path)
     imported, _ = import_into_audit(directory, "tiny", a_log_of(directory, model=model), BY_HAND)
 
-    assert imported.notes() == []
+    assert imported.notes() == [CHOSEN]
 
 
 def test_one_log_is_not_that_of_two_models(tmp_path: Path) -> None:
@@ -232,7 +239,7 @@ def test_a_log_that_names_no_model_is_the_importers_word(tmp_path: Path) -> None
     directory = a_locked_audit(tmp_path)
     imported, _ = import_into_audit(directory, "tiny", a_log_of(directory), BY_HAND)
 
-    assert imported.notes() == ["the log names no model; that it is 'tiny' is the importer's word"]
+    assert imported.notes() == [CHOSEN, "the log names no model; that it is 'tiny' is the importer's word"]
 
 
 def test_logs_of_an_amendment_stand_beside_the_registered_ones(tmp_path: Path) -> None:
@@ -274,3 +281,48 @@ def test_what_comes_after_the_analysis_is_refused_before_it_is_written(tmp_path:
 
     assert not directory.scores("tiny", bank=BankRole.AUDIT, kind=ScoreKind.CONFIDENCE).exists()
     analyze_audit(directory)
+
+
+def registered_reading(**fields: object) -> str:
+    """Return a plan that says how the log of its first model is read."""
+    options = ", ".join(f"{name} = {json.dumps(value)}" for name, value in fields.items())
+    return LOGGED.replace('engine = "log"', f'engine = "log"\nengine_options = {{{options}}}')
+
+
+def test_a_log_is_read_as_it_was_registered(tmp_path: Path) -> None:
+    """With all numbers at hand, whoever may choose the metric chooses the result."""
+    directory = an_audit(tmp_path, plan=registered_reading(metric="right", form_key="form"))
+    lock_audit(directory, now=NOW)
+    for selection, kind, field in (
+        (Selection("text", form_key="form"), ScoreKind.CORRECT, "metric 'right', not 'text'"),
+        (BY_HAND, ScoreKind.GRADED, "kind 'correct', not 'graded'"),
+    ):
+        with pytest.raises(ConflictError, match=f"registered to be read by {field}; import it as registered"):
+            import_into_audit(directory, "tiny", a_log_of(directory, model="tiny"), selection, kind=kind)
+    imported, _ = import_into_audit(directory, "tiny", a_log_of(directory, model="tiny"), BY_HAND)
+
+    assert imported.notes() == []
+
+
+def test_a_registered_log_is_that_file(tmp_path: Path) -> None:
+    """Its digest can be fixed before anybody looks into it."""
+    directory = an_audit(tmp_path, plan=registered_reading(metric="right", form_key="form", sha256=["0" * 64]))
+    lock_audit(directory, now=NOW)
+    with pytest.raises(ConflictError, match=r"file 'scores\.csv' \(SHA-256 .*is none of the registered ones"):
+        import_into_audit(directory, "tiny", a_log_of(directory, model="tiny"), BY_HAND)
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"filter": "none"}, "'metric': field required"),
+        ({"metric": "right", "metrik": 1}, "metrik"),
+        ({"metric": "right", "kind": "confidence"}, "'kind'"),
+        ({"metric": "right", "sha256": ["x"]}, "'sha256.0'"),
+    ],
+)
+def test_a_plan_that_says_it_wrongly_is_refused(tmp_path: Path, fields: dict[str, object], rule: str) -> None:
+    """Before the lock."""
+    directory = an_audit(tmp_path, plan=registered_reading(**fields))
+    with pytest.raises(InvalidRequestError, match=rule):
+        lock_audit(directory, now=NOW)

@@ -130,7 +130,9 @@ def advantage(panel: Panel, settings: AuditSettings) -> Table[AdvantageRow]:
         "null is a joint one, no exposure and no form mismatch: not rejected, it strengthens a null; rejected, it "
         f"announces no advantage, since mismatch alone does that (table {heads.MISMATCH.number})."
     )
-    return heads.ADVANTAGE.filled(rows, f"{_level(settings)} {note}{_left_out(panel)}{_weighted(settings)}")
+    return heads.ADVANTAGE.filled(
+        rows, f"{_level(settings)} {note}{_left_out(panel)}{_weighted(settings)}{_metrics(panel)}"
+    )
 
 
 def claims(panel: Panel, settings: AuditSettings) -> Table[ClaimRow]:
@@ -277,6 +279,13 @@ def _level(settings: AuditSettings) -> str:
 def _left_out(panel: Panel) -> str:
     lacking = [f"{model.name} {model.gaps.dropped_parent_count}" for model in panel if model.gaps.dropped_parent_count]
     return f" Parents without a gap, for want of scores: {', '.join(lacking)}." if lacking else ""
+
+
+def _metrics(panel: Panel) -> str:
+    metrics = {model.name: model.audit.metric for model in panel}
+    if len(set(metrics.values())) == 1:
+        return ""
+    return f" The models were not scored alike: {', '.join(f'{name} by {metric}' for name, metric in metrics.items())}."
 
 
 def _weighted(settings: AuditSettings) -> str:

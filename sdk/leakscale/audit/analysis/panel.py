@@ -149,6 +149,11 @@ class Panel:
                 raise InvalidRequestError(
                     f"{model.name} was scored on other parents or forms than {first.name}; a panel has one bank"
                 )
+            banks = {model.audit.bank_digest, first.audit.bank_digest} - {""}
+            if len(banks) > 1:
+                raise InvalidRequestError(
+                    f"{model.name} was scored on another bank of forms than {first.name}; a panel has one bank"
+                )
         names = [model.name for model in self.models]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"{twice[0]} comes twice; pass one table of accuracies a model and state")

@@ -9,7 +9,12 @@ from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.importers.building import Imported, ImportOptions, import_scores
 from leakscale.audit.importers.columns import LogPaths
 from leakscale.audit.importers.models import Selection
-from leakscale.audit.importers.remarks import remarks_on, require_own_log
+from leakscale.audit.importers.remarks import (
+    remarks_on,
+    require_own_log,
+    require_registered_files,
+    require_registered_reading,
+)
 from leakscale.audit.importers.saving import save_import
 from leakscale.audit.registration.amending import registration_of, require_asked_anew
 from leakscale.audit.registration.fields import ModelTable
@@ -56,7 +61,7 @@ def import_into_audit(
         IntegrityError: If anything was changed after the lock.
         InvalidRequestError: As `import_scores`.
         ConflictError: If other scores of that model were imported before, or accuracies of another kind, or the same
-            with other things overlooked, or the same log as another model's.
+            with other things overlooked, or the same log as another model's, or it is read otherwise than registered.
     """
     with directory.held():
         require_golds(directory, "an import")
@@ -64,9 +69,11 @@ def import_into_audit(
         require_asked_anew(directory, registration)
         model = _log_model(registration, model_id)
         _require_one_kind(directory, standing, model_id, kind, variant)
+        require_registered_reading(model, selection, kind)
         bank = locked_bank(directory, registration, role)
         imported = import_scores(paths, selection, bank=bank, kind=kind, model=model_id, options=options)
         path = directory.scores(model_id, bank=role, kind=kind, variant=variant)
+        require_registered_files(imported, model)
         require_own_log(imported, model_id, standing)
         subject = path.relative_to(directory.root).as_posix()
         imported = replace(imported, remarks=remarks_on(imported, model, subject, standing))

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from leakscale.audit.importers.building import Imported
+from leakscale.audit.importers.models import Selection
 from leakscale.audit.registration.entries import EntryKind, LedgerEntry
 from leakscale.audit.registration.fields import ModelTable
 from leakscale.audit.registration.standing import Standing
+from leakscale.audit.scores import ScoreKind
 from leakscale.errors import ConflictError
 
-__all__ = ["remarks_on", "require_own_log"]
+__all__ = ["remarks_on", "require_own_log", "require_registered_files", "require_registered_reading"]
 
 
 def remarks_on(imported: Imported, model: ModelTable, subject: str, standing: Standing) -> tuple[str, ...]:
@@ -29,6 +31,46 @@ def remarks_on(imported: Imported, model: ModelTable, subject: str, standing: St
         standing: What the ledger has.
     """
     return tuple(_remarks(imported, model, subject, standing))
+
+
+def require_registered_reading(model: ModelTable, selection: Selection, kind: ScoreKind) -> None:
+    """Refuse to read a log otherwise than the plan says; detectors' signals are not in it.
+
+    Raises:
+        ConflictError: Naming the field, and what is registered.
+    """
+    log = model.log
+    if log is None or kind.is_signal:
+        return
+    asked = {
+        "metric": selection.metric,
+        "filter": selection.filter,
+        "kind": str(kind),
+        "key": selection.key,
+        "form_key": selection.form_key,
+        "text_key": selection.text_key,
+    }
+    for name, value in asked.items():
+        if value != getattr(log, name):
+            raise ConflictError(
+                f"model '{model.id}': its log is registered to be read by {name} {getattr(log, name)!r}, not "
+                f"{value!r}; import it as registered, or log an amendment"
+            )
+
+
+def require_registered_files(imported: Imported, model: ModelTable) -> None:
+    """Refuse files that are not those whose digests were registered, where any were.
+
+    Raises:
+        ConflictError: Naming the file.
+    """
+    registered = model.log.sha256 if model.log is not None else ()
+    for source in imported.table.sources if registered else ():
+        if source.sha256 not in registered:
+            raise ConflictError(
+                f"model '{model.id}': file '{source.name}' (SHA-256 {source.sha256[:12]}) is none of the registered "
+                "ones; import those"
+            )
 
 
 def require_own_log(imported: Imported, model_id: str, standing: Standing) -> None:
@@ -49,6 +91,8 @@ def require_own_log(imported: Imported, model_id: str, standing: Standing) -> No
 
 def _remarks(imported: Imported, model: ModelTable, subject: str, standing: Standing) -> Iterator[str]:
     logged = imported.logged_model
+    if model.log is None and not imported.table.kind.is_signal:
+        yield f"how the log is read ({imported.table.metric}, {imported.table.kind}) was chosen at the import"
     if not logged:
         yield f"the log names no model; that it is {model.source!r} is the importer's word"
         return

@@ -14,6 +14,7 @@ from leakscale.audit.directory import BankRole
 from leakscale.audit.scoring.numbers import AnswerFormat, NumericParser
 from leakscale.digests import canonical_json
 from leakscale.errors import InvalidRequestError
+from leakscale.field_rules import validated
 from leakscale.form_engines import require_form_engine
 from leakscale.stats import ADJUSTMENTS, COMBINATIONS, COMPONENTS, CONTROLS, MEAN_METHODS, RHO_GRID, RHO_HEADLINE
 from leakscale.stats.significance import Alternative
@@ -26,6 +27,7 @@ __all__ = [
     "DecodingTable",
     "GateTable",
     "InferenceTable",
+    "LogTable",
     "ModelTable",
     "PromptTable",
     "ReviewTable",
@@ -63,6 +65,22 @@ class ControlTable(_Table):
     """Who wrote it, when, by which procedure."""
 
 
+class LogTable(_Table):
+    """How the log of a model that was asked already is read: `engine_options` of engine `log`."""
+
+    metric: _Text
+    """Scorer, metric or column that is the score."""
+    filter: str = ""
+    """Answer filter of lm-evaluation-harness."""
+    kind: Literal["correct", "graded"] = "correct"
+    key: str = ""
+    """Field with the parent's id; empty: the log's own."""
+    form_key: str = ""
+    text_key: str = ""
+    sha256: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = ()
+    """Of the files that may be read; empty: any."""
+
+
 class ModelTable(_Table):
     """A model that is asked."""
 
@@ -74,6 +92,7 @@ class ModelTable(_Table):
     engine: Identifier = "transformers"
     """What answers; `log` for a model that was asked already, whose evaluation log is imported."""
     engine_options: dict[str, Any] = Field(default={})
+    """Of engine `log` a `LogTable`, or nothing: then who imports chooses how it is read, and every report says so."""
 
     @field_validator("engine_options")
     @classmethod
@@ -97,6 +116,18 @@ class ModelTable(_Table):
             except InvalidRequestError as error:
                 raise ValueError(f"{error}, or `{_LOG_ENGINE}`") from error
         return engine
+
+    @model_validator(mode="after")
+    def _say_how_a_log_is_read(self) -> Self:
+        if self.is_asked_already and self.engine_options:
+            validated(self.engine_options, LogTable)
+        return self
+
+    @property
+    def log(self) -> LogTable | None:
+        """How its log is read, where that is registered."""
+        is_registered = self.is_asked_already and self.engine_options
+        return LogTable.model_validate(self.engine_options) if is_registered else None
 
     @property
     def is_asked_already(self) -> bool:

@@ -25,12 +25,13 @@ class ImportedLog:
     """Of the scores, in the audit's folder."""
     logged_model: str
     """What the log calls the model; empty where it names none."""
+    metric: str
     notes: tuple[str, ...]
 
     @property
     def words(self) -> str:
-        """The notes as one line."""
-        return "; ".join(self.notes) or "nothing was overlooked"
+        """Metric and notes as one line."""
+        return f"{self.metric}; {'; '.join(self.notes) or 'nothing was overlooked'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class OpenControl:
 def imported_logs(standing: Standing) -> tuple[ImportedLog, ...]:
     """Return every import, in the order of the ledger, with what it said when it was entered."""
     return tuple(
-        ImportedLog(entry.subject, entry.facts["logged_model"], tuple(entry.facts["notes"]))
+        ImportedLog(entry.subject, entry.facts["logged_model"], entry.facts["metric"], tuple(entry.facts["notes"]))
         for entry in standing.of(EntryKind.SCORES)
         if entry.facts.get("made_by") == "import"
     )
