@@ -30,7 +30,7 @@ from leakscale.audit.scoring.answers import score_answers
 from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
 from leakscale.statements import envelope_bytes, signed_bytes, statement
-from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest
+from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest
 from leakscale_server.identity.scopes import Role
 from leakscale_server.scorer.audits import documents
 from leakscale_server.scorer.audits.contract import (
@@ -143,15 +143,19 @@ def test_answers_that_were_judged_by_another_registration_do_not_count(bench: Be
     assert len(list(bench.scorer.release(release_of(one)))) == 5
 
 
-def test_a_registration_is_scored_in_one_project_alone(bench: Bench, tmp_path: Path) -> None:
-    """In two it would have two scores under one name, one of them made with what the other told."""
+def test_what_was_locked_is_scored_for_one_registration_of_one_project(bench: Bench, tmp_path: Path) -> None:
+    """Else it had two scores under one name, one of them made with what the other told."""
     locked = a_locked(tmp_path)
     elsewhere = a_caller("ada", Role.AUTHOR, "elsewhere")
     bench.deposit(locked)
+    facts = registration_in(locked.registration, public_key=locked.author_key, source="it").to_json()
+    facts["plan"]["name"] = "renamed"
+    renamed = replace(locked, audit_id="renamed", registration=signed(locked, AuditStatement.REGISTRATION, facts))
 
-    with pytest.raises(DigestConflict, match="is deposited on this server already, and is scored once") as refused:
-        bench.deposit(locked, caller=elsewhere)
-    assert "vault" not in refused.value.message
+    for again, caller in ((locked, elsewhere), (renamed, ADA), (renamed, elsewhere)):
+        with pytest.raises(AlreadyDone, match="deposited on this server already, and are scored once") as refused:
+            bench.deposit(again, caller=caller)
+        assert "vault" not in refused.value.message
     # Who has read the registration, and holds no gold, hears of other things first.
     with pytest.raises(InvalidRequest, match="gold-changed"):
         bench.deposit(with_golds(locked, lambda _: "1"), caller=elsewhere)
@@ -215,24 +219,19 @@ def test_more_amendments_than_eight_are_refused(bench: Bench, tmp_path: Path) ->
         bench.scorer.amendment(AmendmentOrder(order_of(locked), last))
 
 
-def test_an_amendment_by_which_answers_would_be_too_many_is_refused(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And a registration: the scorer keeps the places of a set in mind."""
+def test_forms_are_answered_once(bench: Bench, tmp_path: Path) -> None:
+    """The mean over a thousand made-up answers to one form names any gold below 44."""
     locked = a_locked(tmp_path)
     bench.deposit(locked)
-    monkeypatch.setattr(documents, "ANSWERS_MAX", 30)
-    changes = {"decoding.temperature": 0.7}
-    amend_audit(locked.directory, changes={**changes, "decoding.answer_count": 2}, reason="fine", now=NOW)
-    amend_audit(locked.directory, changes={**changes, "decoding.answer_count": 3}, reason="too many", now=NOW)
-    *_, fine, too_many = locked.directory.ledger.read_bytes().splitlines()
+    changes = {"decoding.temperature": 0.7, "decoding.answer_count": 2}
+    amend_audit(locked.directory, changes=changes, reason="often", now=NOW)
+    amendment = locked.directory.ledger.read_bytes().splitlines()[-1]
+    often = a_locked(tmp_path / "often", plan=PLAN + "[decoding]\ntemperature = 0.7\nanswer_count = 3\n")
 
-    assert bench.scorer.amendment(AmendmentOrder(order_of(locked), fine)) == 1
-    with pytest.raises(InvalidRequest, match="12 forms with 3 answers each"):
-        bench.scorer.amendment(AmendmentOrder(order_of(locked), too_many))
-    monkeypatch.setattr(documents, "ANSWERS_MAX", 11)
-    with pytest.raises(InvalidRequest, match="12 forms with 1 answers each"):
-        bench.deposit(a_locked(tmp_path / "large", "large"))
+    with pytest.raises(InvalidRequest, match=r"amendment-1: .* is 2, and"):
+        bench.auditing.amend("demo", amendment, ADA)
+    with pytest.raises(InvalidRequest, match=r"registered: .* is 3, and"):
+        bench.deposit(often)
 
 
 def test_an_audit_with_too_many_models_or_parents_is_refused(
@@ -260,17 +259,17 @@ def test_a_gold_that_no_answer_can_be_judged_by_is_refused(
     assert "dozen" not in str(refused.value)
 
 
-def locked_lines(folder: Path, lines: list[dict[str, Any]], *, more: str = "") -> Locked:
+def locked_lines(folder: Path, lines: list[dict[str, Any]]) -> Locked:
     """Lock an audit of these parents that nobody had to read."""
     frame = write_lines(folder / "frame.jsonl", lines)
     directory, _ = open_audit(folder / "audit", frame=frame, size=len(lines), seed=1, rewrites=frame, now=NOW)
-    directory.plan.write_text(f'{PLAN}{more}[review]\nscope = "none"\n', encoding="utf-8")
+    directory.plan.write_text(f'{PLAN}[review]\nscope = "none"\n', encoding="utf-8")
     lock_audit(directory, now=NOW)
     return locked_of(directory, "demo", roles=(BankRole.AUDIT,))
 
 
-def test_choices_and_repeated_answers_are_scored_as_locally(bench: Bench, tmp_path: Path) -> None:
-    """A choice by the scores of its options, of which none says which is right; an answer that varies by its mean."""
+def test_choices_are_scored_as_locally(bench: Bench, tmp_path: Path) -> None:
+    """By the scores of the options, of which none says which is right; beside answers that are numbers."""
     numeric = [parent_line(number) for number in range(2)]
     chosen = [
         choice(
@@ -283,15 +282,16 @@ def test_choices_and_repeated_answers_are_scored_as_locally(bench: Bench, tmp_pa
         )
         for number, room in enumerate(("kitchen", "garage"))
     ]
-    more = "[decoding]\ntemperature = 0.7\nanswer_count = 3\n"
-    locked = locked_lines(tmp_path, [*numeric, *chosen], more=more)
+    locked = locked_lines(tmp_path, [*numeric, *chosen])
     bench.deposit(locked)
     bank = locked.banks[BankRole.AUDIT]
     answers = [
-        FormAnswer(form, number, False, None, tuple(OptionScore(-1.0 - (place != number), 1) for place in range(4)))
+        FormAnswer(
+            form, number, False, None, tuple(OptionScore(-1.0 - (place != len(form) % 4), 1) for place in range(4))
+        )
         if form.startswith("c")
-        else FormAnswer(form, number, False, Generated(f"The answer is {25 + 3 * number}.", 4, False, None))
-        for form, number in scored_keys(bank, answer_count=3)
+        else FormAnswer(form, number, False, Generated("The answer is 25.", 4, False, None))
+        for form, number in scored_keys(bank, answer_count=1)
     ]
     for model in MODELS:
         key = bench.set_key(locked, "audit", model)
@@ -299,10 +299,10 @@ def test_choices_and_repeated_answers_are_scored_as_locally(bench: Bench, tmp_pa
     _, tables = bench.released(locked)
     settings = load_plan(locked.directory.plan).scoring
 
-    assert len(answers) == 2 * 3 * 3 + 2 * 3
+    assert len(answers) == 4 * 3
     for model, content in zip(MODELS, tables, strict=True):
         assert content == score_answers(bank, answers, settings, model=model).accuracy.to_bytes()
-    assert b'"kind":"graded"' in tables[0]
+    assert b'"metric":"choice(characters),numeric' in tables[0]
 
 
 def test_what_a_set_needs_is_what_a_model_is_asked(tmp_path: Path) -> None:

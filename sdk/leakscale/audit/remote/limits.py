@@ -6,7 +6,6 @@ from typing import Final
 
 __all__ = [
     "AMENDMENTS_MAX",
-    "ANSWERS_MAX",
     "ANSWERS_PER_CHUNK_MAX",
     "ANSWER_BYTES_MAX",
     "DOCUMENT_BYTES_MAX",
@@ -32,8 +31,6 @@ GOLD_BYTES: Final = 1024
 PIECE_BYTES_MAX: Final = 1024 * 1024
 """Of a piece or chunk before it is sealed."""
 PIECE_PARENTS_MAX: Final = 256
-ANSWERS_MAX: Final = 1_000_000
-"""Of a model to a bank: its forms, each as often as `decoding.answer_count` says."""
 ANSWERS_PER_CHUNK_MAX: Final = 256
 ANSWER_BYTES_MAX: Final = 256 * 1024
 """Text of an answer in UTF-8."""

@@ -189,7 +189,7 @@ class AuditScoring(Protocol):
 
         Raises:
             InvalidRequest: If forms or right answers are not those that were locked; names bank and rule.
-            DigestConflict: If another project deposited this registration first.
+            AlreadyDone: If they are deposited by another registration, or in another project.
             IntegrityFailure: If the vault lacks a piece.
         """
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from leakscale.audit.directory import BankRole
 from leakscale.audit.forms.models import Criterion, FormBank
+from leakscale.audit.registration.models import BankFacts
 from leakscale.audit.remote.names import bank_name, deposit_subject, forms_subject
 from leakscale.audit.remote.pieces import Deposit, form_pieces, read_deposit
 from leakscale.audit.scoring.numbers import read_number
@@ -17,7 +18,7 @@ from leakscale.digests import canonical_json
 from leakscale.errors import LeakScaleError
 from leakscale.sealing import HolderKey, SealedPiece, seal_pieces
 from leakscale.statements import Predicate, statement
-from leakscale_server.errors import DigestConflict, IntegrityFailure, InvalidRequest
+from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest
 from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.scorer.audits.contract import (
     AuditOrder,
@@ -26,7 +27,7 @@ from leakscale_server.scorer.audits.contract import (
     FormsOrder,
     PieceOrder,
 )
-from leakscale_server.scorer.audits.documents import registration_of, require_countable, require_depositable
+from leakscale_server.scorer.audits.documents import banks_of, registration_of, require_depositable
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
 
@@ -35,7 +36,7 @@ __all__ = ["Deposits", "audit_key", "registration_digest"]
 _KEY: Final = "deposit-key"
 _PIECE: Final = "piece"
 _DEPOSIT: Final = "deposit"
-_REGISTRATION: Final = "registration"
+_BANK: Final = "bank"
 _ONE: Final = "one"
 _EVERYBODYS: Final = "@"
 """Key of what is noted over all projects."""
@@ -108,9 +109,8 @@ class Deposits:
         except LeakScaleError as error:
             raise _refused(audit, error) from error
         for role, bank in found.banks.items():
-            require_countable(str(role), sum(1 for parent in bank.parents for _ in parent.forms()), registration)
             _require_judged(audit, role, bank)
-        self._require_first(audit)
+        self._require_first(audit, banks_of(registration))
         body = canonical_json({"pieces": list(order.handles)})
         self._vault.keep_of_audit(_DEPOSIT, audit_key(audit), registration_digest(audit), body)
 
@@ -129,18 +129,20 @@ class Deposits:
         subject = forms_subject(bank_name(order.audit.audit_id, order.bank), order.holder_key)
         return seal_pieces(form_pieces(bank, BankRole(order.bank)), public_key=order.holder_key, subject=subject)
 
-    def _require_first(self, audit: AuditOrder) -> None:
-        """Let a registration belong to one project for good: scored in two, it would have scores to choose from.
+    def _require_first(self, audit: AuditOrder, locked: Mapping[str, BankFacts]) -> None:
+        """Let locked golds belong to one registration of one project for good, or they had scores to choose from.
 
         Asked once forms and golds have matched, so that it tells nothing to whoever has read the registration alone.
         """
-        digest, project = registration_digest(audit), audit.project.encode()
-        if self._vault.keep_of_audit(_REGISTRATION, _EVERYBODYS, digest, project) != project:
-            raise DigestConflict(
-                f"the registration of audit {audit.audit_id!r} is deposited on this server already, and is scored "
-                "once; go on where it was deposited first, or lock a new audit",
-                subject=f"audits/{audit.audit_id}",
-            )
+        owner = f"{registration_digest(audit)}@{audit.project}".encode()
+        for facts in locked.values():
+            name = f"{facts.digest}/{facts.gold_commitment}"
+            if self._vault.keep_of_audit(_BANK, _EVERYBODYS, name, owner) != owner:
+                raise AlreadyDone(
+                    f"the banks of audit {audit.audit_id!r} are deposited on this server already, and are scored once; "
+                    "go on where they were deposited first, or lock a new audit",
+                    subject=f"audits/{audit.audit_id}",
+                )
 
     def _opened(self, audit: AuditOrder, name: str) -> OpenedDeposit:
         body = self._vault.of_audit(_DEPOSIT, audit_key(audit), name)

@@ -9,12 +9,12 @@ from typing import Final
 
 from leakscale.audit.registration.documents import amendment_in, registration_in
 from leakscale.audit.registration.models import Amendment, BankFacts, Registration
-from leakscale.audit.remote.limits import AMENDMENTS_MAX, ANSWERS_MAX, MODELS_MAX, PARENTS_MAX
+from leakscale.audit.remote.limits import AMENDMENTS_MAX, MODELS_MAX, PARENTS_MAX
 from leakscale.errors import LeakScaleError
 from leakscale_server.errors import InvalidRequest
 from leakscale_server.scorer.audits.contract import AuditOrder
 
-__all__ = ["amendment_of", "banks_of", "registration_of", "require_countable", "require_depositable"]
+__all__ = ["amendment_of", "banks_of", "registration_of", "require_depositable", "require_one_answer"]
 
 _READ_COUNT_MAX: Final = 64
 
@@ -80,6 +80,7 @@ def require_depositable(registration: Registration, *, audit_id: str) -> None:
             "sealed; deposit an audit whose models are all asked",
             subject="registration",
         )
+    require_one_answer(registration)
     for role, facts in banks_of(registration).items():
         if facts.parent_count not in range(1, PARENTS_MAX + 1):
             raise InvalidRequest(
@@ -88,18 +89,18 @@ def require_depositable(registration: Registration, *, audit_id: str) -> None:
             )
 
 
-def require_countable(role: str, form_count: int, registration: Registration) -> None:
-    """Refuse a bank that is to be answered more often than the scorer can keep in mind.
+def require_one_answer(registration: Registration) -> None:
+    """Refuse a plan that asks a form more than once: a mean over answers tells more of a gold than right or wrong.
 
     Raises:
         InvalidRequest: If it is one.
     """
     answer_count = registration.plan.decoding.answer_count
-    if form_count * answer_count > ANSWERS_MAX:
+    if answer_count != 1:
         raise InvalidRequest(
-            f"bank {role!r} has {form_count:,} forms with {answer_count:,} answers each (decoding.answer_count), and a "
-            f"server takes {ANSWERS_MAX:,} answers a model",
-            subject="registration",
+            f"{registration.variant}: decoding.answer_count is {answer_count}, and forms whose golds are hidden are "
+            "answered once: a mean over answers that are made up for it tells which of them were right; register 1",
+            subject="decoding.answer_count",
         )
 
 

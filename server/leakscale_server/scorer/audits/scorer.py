@@ -24,8 +24,8 @@ from leakscale_server.scorer.audits.documents import (
     amendment_of,
     banks_of,
     registration_of,
-    require_countable,
     require_depositable,
+    require_one_answer,
 )
 from leakscale_server.scorer.audits.marks import Marks
 from leakscale_server.scorer.audits.releases import Releases
@@ -74,9 +74,7 @@ class AuditScorer:
     def amendment(self, order: AmendmentOrder) -> int:
         """Read an amendment; see `AuditScoring`."""
         amendment = amendment_of(order.audit, order.amendment)
-        amended = registration_of(order.audit, amendment=order.amendment)
-        for role, opened in self._deposits.opened(order.audit).items():
-            require_countable(role, len(opened.forms), amended)
+        require_one_answer(registration_of(order.audit, amendment=order.amendment))
         return amendment.number
 
     def mark(self, chunk: ChunkOrder) -> CheckedChunk:
