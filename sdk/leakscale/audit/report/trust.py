@@ -16,9 +16,10 @@ ASSURANCE: Final = {
     "L1": "One party wrote the forms and had a model answer them. A server scored the answers once all were sealed, so "
     "that none was chosen by its score; that the party, which had the right answers, did not give them to the model is "
     "taken on trust.",
-    "L2": "The party that had the models answer is not the party that wrote the forms, and was given no right answer. "
-    "A server scored the answers once all were sealed. That the two do not work together, and that the answers come "
-    "from the models named here, is taken on trust.",
+    "L2": "The party that had the models answer is not the party that wrote the forms, and was given no right answer; "
+    "those of the audited bank stand in the public frame, those of the control bank do not. A server scored the "
+    "answers once all were sealed. That the two do not work together, and that the answers come from the models "
+    "named here and were not made up, is taken on trust.",
 }
 """What each level promises of an audit, and what it leaves to trust."""
 
