@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from leakscale.audit.scores import ScoreKind, ScoreTable
 from leakscale.base_model import base_model_folder
 from leakscale.errors import ConflictError, IntegrityError
 from leakscale.inference.forms import TextReader, open_form_engine
+from leakscale.inference.lines import stamped_line
 
 TEXTS = ["Tom buys 3 boxes of 12 pencils and gives 5 away.", "Policy key: K-7f3a91c2", "A"]
 
@@ -200,6 +202,25 @@ def test_a_reading_that_was_changed_on_the_disk_is_found(tmp_path: Path) -> None
     log.write_bytes(log.read_bytes().replace(b'"mean":-', b'"mean":-1', 1))
 
     with pytest.raises(IntegrityError, match=r"readings.*line 2 has digest .*; delete it and answer again"):
+        answer_audit(directory, "tiny", engine=ReadingEngine())
+
+
+@pytest.mark.parametrize(
+    "change", [{"mean": "x"}, {"mean": 0.5}, {"mean": None}, {"form": ["p"]}, {"form": "nobody/original"}, {"more": 1}]
+)
+def test_a_line_that_is_no_reading_is_refused_however_well_it_is_stamped(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    """A stamp has no key."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer_audit(directory, "tiny", engine=ReadingEngine(breaks_after=6))
+    log = directory.readings("tiny", bank=BankRole.AUDIT)
+    header, first, *rest = log.read_bytes().splitlines(keepends=True)
+    fields = json.loads(first)
+    del fields["stamp"]
+    log.write_bytes(b"".join([header, stamped_line(fields | change), *rest]))
+    with pytest.raises(IntegrityError, match=r"readings.*line 2 is .*; delete it and answer again"):
         answer_audit(directory, "tiny", engine=ReadingEngine())
 
 

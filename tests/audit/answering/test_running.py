@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tests.audit.answering.builders import SpokenEngine, locked_audit
 from tests.audit.registration.builders import PLAN
 
 from leakscale.audit.answering.asks import asks_of
-from leakscale.audit.answering.running import AnsweredBank, answer_audit
+from leakscale.audit.answering.running import AnsweredBank, answer_audit, kept_answers
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.amending import amend_audit, registration_of
@@ -26,6 +27,7 @@ from leakscale.errors import (
     NotFoundError,
     PreconditionError,
 )
+from leakscale.inference.lines import stamped_line
 
 
 def rightly(prompt: str) -> str:
@@ -96,6 +98,75 @@ def test_a_changed_answer_is_found(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes().replace(b"The answer is", b"The answer iz", 1))
     with pytest.raises(IntegrityError, match="line 2"):
         answer(directory, SpokenEngine(rightly))
+
+
+HOSTILE: list[tuple[dict[str, Any], str]] = [
+    ({"text": 5}, "field 'text'"),
+    ({"confidence": "x"}, "field 'confidence'"),
+    ({"confidence": 3.5}, "field 'confidence'"),
+    ({"token_count": "x"}, "field 'token_count'"),
+    ({"token_count": -1}, "field 'token_count'"),
+    ({"cut_off": 0}, "field 'cut_off'"),
+    ({"form": ["a"]}, "field 'form'"),
+    ({"number": True}, "field 'number'"),
+    ({"form": "nobody/original"}, "not asked here or there twice"),
+    ({"number": 99}, "not asked here or there twice"),
+    ({"more": 1}, "its fields are"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), HOSTILE)
+def test_a_line_that_no_run_writes_is_refused_however_well_it_is_stamped(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    """A stamp has no key: whoever edits a line can stamp it, and what it holds is looked at."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer(directory, SpokenEngine(rightly, stops_after=6))
+    log = directory.answers("tiny", bank=BankRole.AUDIT)
+    header, first, *rest = log.read_bytes().splitlines(keepends=True)
+    fields = json.loads(first)
+    del fields["stamp"]
+    log.write_bytes(b"".join([header, stamped_line(fields | change), *rest]))
+    with pytest.raises(IntegrityError, match=f"line 2 .*{words}.*; delete it and answer again"):
+        answer(directory, SpokenEngine(rightly))
+
+
+def test_an_answer_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    """Which of the two counts, nobody could say."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer(directory, SpokenEngine(rightly, stops_after=6))
+    log = directory.answers("tiny", bank=BankRole.AUDIT)
+    log.write_bytes(log.read_bytes() + log.read_bytes().splitlines(keepends=True)[1])
+    with pytest.raises(IntegrityError, match=r"line 8 .*there twice"):
+        answer(directory, SpokenEngine(rightly))
+
+
+def test_an_answer_of_another_kind_than_asked_is_refused(tmp_path: Path) -> None:
+    """A score of options where a text was asked for would be scored as nothing."""
+    directory = locked_audit(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        answer(directory, SpokenEngine(rightly, stops_after=6))
+    log = directory.answers("tiny", bank=BankRole.AUDIT)
+    header, first, *rest = log.read_bytes().splitlines(keepends=True)
+    fields = {name: json.loads(first)[name] for name in ("form", "number", "rerun")} | {"options": [[-1.0, 2]]}
+    log.write_bytes(b"".join([header, stamped_line(fields), *rest]))
+    with pytest.raises(IntegrityError, match="line 2 is no answer to form 'p"):
+        answer(directory, SpokenEngine(rightly))
+
+
+def test_answers_that_were_rewritten_after_they_were_scored_are_not_read(tmp_path: Path) -> None:
+    """Tables of single answers would show what no model said; the ledger has the journal's digest."""
+    directory = locked_audit(tmp_path)
+    answer(directory, SpokenEngine(rightly_in_public))
+    log = directory.answers("tiny", bank=BankRole.AUDIT)
+    header, first, *rest = log.read_bytes().splitlines(keepends=True)
+    fields = json.loads(first)
+    del fields["stamp"]
+    log.write_bytes(b"".join([header, stamped_line(fields | {"text": "The answer is 2."}), *rest]))
+    with pytest.raises(IntegrityError, match="are not those that were scored"):
+        kept_answers(directory, "tiny")
 
 
 def test_scores_are_entered_once(tmp_path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from leakscale.audit.forms.models import Criterion, FormBank
 from leakscale.errors import IntegrityError
 from leakscale.form_engines import Generated, OptionScore
-from leakscale.reading import fault_of
 
-__all__ = ["FormAnswer", "scored_keys"]
+__all__ = ["FormAnswer", "is_log_probability", "scored_keys"]
+
+_COUNT_MAX: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,22 @@ class FormAnswer:
         """Read what `to_json` wrote.
 
         Raises:
-            IntegrityError: If it is no answer.
+            IntegrityError: If it is no answer; the message quotes no value.
         """
-        try:
-            key = fields["form"], fields["number"], fields["rerun"]
-            if "options" in fields:
-                return cls(*key, None, tuple(OptionScore(*each) for each in fields["options"]))
-            generated = Generated(fields["text"], fields["token_count"], fields["cut_off"], fields["confidence"])
-            return cls(*key, generated)
-        except (KeyError, TypeError) as error:
-            raise IntegrityError(f"is no answer ({fault_of(error)})") from error
+        if frozenset(fields) not in (_GENERATED, _CHOSEN):
+            raise IntegrityError(f"is no answer (its fields are {', '.join(sorted(fields))[:200]})")
+        wrong = next((name for name, value in fields.items() if not _RULES[name](value)), None)
+        if wrong is not None:
+            raise IntegrityError(f"is no answer (field '{wrong}' is of another type or out of range)")
+        key = fields["form"], fields["number"], fields["rerun"]
+        if "options" in fields:
+            return cls(*key, None, tuple(OptionScore(*each) for each in fields["options"]))
+        return cls(*key, Generated(fields["text"], fields["token_count"], fields["cut_off"], fields["confidence"]))
+
+
+def is_log_probability(value: Any) -> bool:
+    """Tell whether a value out of JSON is a log-probability: a finite number of at most 0."""
+    return type(value) in (int, float) and -_COUNT_MAX < value <= 0
 
 
 def scored_keys(bank: FormBank, *, answer_count: int) -> Iterator[tuple[str, int]]:
@@ -89,3 +96,29 @@ def scored_keys(bank: FormBank, *, answer_count: int) -> Iterator[tuple[str, int
         for name, _ in parent.forms():
             for number in range(1 if parent.criterion is Criterion.CHOICE else answer_count):
                 yield str(name), number
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _COUNT_MAX
+
+
+def _is_choice(options: Any) -> bool:
+    return isinstance(options, list) and all(
+        isinstance(each, list) and len(each) == 2 and is_log_probability(each[0]) and _is_count(each[1])
+        for each in options
+    )
+
+
+_RULES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "form": lambda value: type(value) is str,
+    "number": _is_count,
+    "rerun": lambda value: type(value) is bool,
+    "text": lambda value: type(value) is str,
+    "token_count": _is_count,
+    "cut_off": lambda value: type(value) is bool,
+    "confidence": lambda value: value is None or is_log_probability(value),
+    "options": _is_choice,
+}
+"""What the value of each field of a line has to be: a file, or a stranger, may hold anything."""
+_CHOSEN: Final = frozenset({"form", "number", "rerun", "options"})
+_GENERATED: Final = frozenset(_RULES) - {"options"}

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.forms.models import Criterion, Form, FormBank, FormName
 from leakscale.audit.registration.fields import PromptTable
 from leakscale.audit.registration.plan import AuditPlan
@@ -40,6 +41,10 @@ class Ask:
     def key(self) -> tuple[str, int, bool]:
         """What tells this question from every other of the run."""
         return str(self.name), self.number, self.is_rerun
+
+    def is_answered_by(self, answer: FormAnswer) -> bool:
+        """Tell whether an answer is of the kind that is asked for: a text, or a score of every option."""
+        return bool(self.options) is (answer.generated is None) and len(answer.options) == len(self.options)
 
     def seed(self, root: int) -> bytes:
         """Return the 32 bytes from which this answer is drawn; a rerun's are those of the first time."""

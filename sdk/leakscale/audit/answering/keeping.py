@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
+from leakscale.errors import IntegrityError
 from leakscale.inference.journal import Journal
 from leakscale.inference.lines import read_records
 
@@ -53,14 +54,25 @@ def kept_results(
 
     Raises:
         ConflictError: If the journal was begun by a run with another header, or another process has it open.
-        IntegrityError: If a line is damaged; the last one, torn by a kill, is dropped.
+        IntegrityError: If a line is damaged, or there twice, or of an item that is not among these; the last one, torn
+            by a kill, is dropped.
         StorageFullError: If the disk is full; what was kept stays.
     """
+    rounds = [list(batch) for batch in batches]
+    expected = {item.key for batch in rounds for item in batch}
+
+    def read_once(fields: Mapping[str, Any]) -> Record:
+        record = read(fields)
+        if record.key not in expected:
+            raise IntegrityError(f"is of {record.key!r:.80}, which is not asked here or there twice")
+        expected.discard(record.key)
+        return record
+
     journal = Journal(log, header, mend=_MEND, is_stamped=True)
     try:
-        found: dict[Hashable, Record] = {record.key: record for record in kept_records(log, read)}
+        found: dict[Hashable, Record] = {record.key: record for record in kept_records(log, read_once)}
         progress(len(found))
-        for batch in batches:
+        for batch in rounds:
             if any(item.key not in found for item in batch):
                 for record in work(batch):
                     if record.key not in found:

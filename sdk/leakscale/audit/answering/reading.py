@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+from leakscale.audit.answering.answers import is_log_probability
 from leakscale.audit.answering.keeping import kept_results
 from leakscale.audit.forms import FormBank
 from leakscale.audit.forms.models import FormName
@@ -113,10 +114,12 @@ class _Reading:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> _Reading:
-        try:
-            return cls(fields["form"], fields["mean"], fields["least"])
-        except KeyError as error:
-            raise IntegrityError(f"is no reading (it has no {error})") from error
+        if fields.keys() != {"form", "mean", "least"} or type(fields["form"]) is not str:
+            raise IntegrityError("is no reading (it is a form with two numbers, mean and least)")
+        numbers = fields["mean"], fields["least"]
+        if numbers != (None, None) and not all(map(is_log_probability, numbers)):
+            raise IntegrityError("is no reading (mean and least are finite numbers of at most 0, or both null)")
+        return cls(fields["form"], *numbers)
 
 
 def _read(batch: Sequence[_Text], engine: TextReader) -> Iterator[_Reading]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.answering.asks import Ask, asks_of
@@ -146,12 +147,21 @@ def kept_answers(
 
 def _answer(run: Run, engine: FormEngine, progress: Callable[[int, int], None] | None) -> list[FormAnswer]:
     asks = list(asks_of(run.bank, run.registration.plan))
+    by_key = {ask.key: ask for ask in asks}
+
+    def read(fields: Mapping[str, Any]) -> FormAnswer:
+        answer = FormAnswer.from_json(fields)
+        ask = by_key.get(answer.key)
+        if ask is not None and not ask.is_answered_by(answer):
+            raise IntegrityError(f"is no answer to form '{answer.form}' (a text, or a score of each of its options)")
+        return answer
+
     found = kept_results(
         run.log,
         run.header(engine),
         _batches(asks, engine.batch_size),
         lambda batch: _answer_batch(batch, engine, run.registration),
-        FormAnswer.from_json,
+        read,
         progress=lambda done: progress(done, len(asks)) if progress else None,
     )
     return [found[ask.key] for ask in asks]

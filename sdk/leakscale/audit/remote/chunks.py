@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from leakscale.audit.answering.answers import FormAnswer
 from leakscale.audit.remote.limits import ANSWER_BYTES_MAX, ANSWERS_PER_CHUNK_MAX, PIECE_BYTES_MAX
-from leakscale.errors import InvalidRequestError
+from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.reading import parse_json
 
 __all__ = ["SALT_BYTES", "AnswerChunk", "answer_chunks", "answers_digest", "read_chunk"]
 
 SALT_BYTES: Final = 32
-_GENERATED: Final = frozenset({"form", "number", "rerun", "text", "token_count", "cut_off", "confidence"})
-_CHOSEN: Final = frozenset({"form", "number", "rerun", "options"})
-_COUNT_MAX: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,40 +104,15 @@ def _fields(line: bytes, number: int) -> dict[str, Any]:
 
 
 def _answer(fields: dict[str, Any], number: int) -> FormAnswer:
-    if set(fields) not in (_GENERATED, _CHOSEN) or fields["rerun"] is not False:
+    try:
+        answer = FormAnswer.from_json(fields)
+    except IntegrityError as error:
+        raise _no_chunk(number, str(error)) from error
+    if answer.is_rerun:
         raise _no_chunk(number, "is no answer that is scored")
-    if type(fields["form"]) is not str or not _is_count(fields["number"]):
-        raise _no_chunk(number, "names no form and number")
-    if not (_is_choice(fields["options"]) if "options" in fields else _is_generated(fields)):
-        raise _no_chunk(number, "holds a value of another type")
-    answer = FormAnswer.from_json(fields)
     if _text_bytes(answer) > ANSWER_BYTES_MAX:
         raise _no_chunk(number, f"holds a text of {_text_bytes(answer):,} bytes, and {ANSWER_BYTES_MAX:,} is the most")
     return answer
-
-
-def _is_generated(fields: dict[str, Any]) -> bool:
-    confidence = fields["confidence"]
-    return (
-        type(fields["text"]) is str
-        and _is_count(fields["token_count"])
-        and type(fields["cut_off"]) is bool
-        and (confidence is None or _is_finite(confidence))
-    )
-
-
-def _is_choice(options: Any) -> bool:
-    return isinstance(options, list) and all(
-        isinstance(each, list) and len(each) == 2 and _is_finite(each[0]) and _is_count(each[1]) for each in options
-    )
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _COUNT_MAX
-
-
-def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < _COUNT_MAX and math.isfinite(value)
 
 
 def _text_bytes(answer: FormAnswer) -> int:
