@@ -127,3 +127,41 @@ def test_a_gold_answer_may_have_a_sign_and_a_unit(gold: str) -> None:
 def test_no_text_ends_the_parser(text: str) -> None:
     """Completions are whatever a model wrote."""
     NumericParser().parse(text)
+
+
+SIZE = 256 * 1024
+"""Bytes of the longest answer that a server judges."""
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "#### \n" * 32 + " " * SIZE,
+        "answer is \n" * 32 + "\t" * SIZE,
+        ("####" + " a" * 4000) * 32,
+        "\\boxed{" * 40 + "{" * SIZE,
+        "1 " * 500 + "/",
+        "1" * 500 + " " * 500,
+        "1\u00a0",
+        "\\frac{1}{",
+        "1/",
+        "1,",
+        "1.",
+        "½",
+        "5^",
+        "1 1/",
+        "minus ",
+    ],
+    ids=lambda piece: repr(piece[:12]),
+)
+def test_a_text_made_to_keep_the_parser_busy_is_read(piece: str) -> None:
+    """One answer would otherwise hold up the scorer of a whole server, for hours. A time is not asserted: it ends."""
+    text = (piece * (SIZE // len(piece) + 1))[:SIZE]
+
+    assert not NumericParser().is_right(text, "77")
+
+
+def test_a_number_far_behind_its_marker_is_not_the_markers() -> None:
+    """What stands thousands of characters on is another matter; the last number is still one of the formats."""
+    assert NumericParser((AnswerFormat.HASH,)).parse("#### so" + " " * 5000 + "7").value is None
+    assert NumericParser((AnswerFormat.HASH,)).parse("#### so" + " " * 3000 + "7").value == 7

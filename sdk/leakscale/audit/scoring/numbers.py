@@ -30,7 +30,9 @@ __all__ = ["AnswerFormat", "NumericParser", "ParsedNumber", "read_number"]
 _PHRASE: Final = re.compile(r"\banswer\s*(?:is|:|=)\s*:?", re.IGNORECASE)
 _HASH: Final = re.compile(r"####")
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*{")
-_SAYS_SOMETHING: Final = re.compile(r"[^\n]*\w[^\n]*")
+_WORD: Final = re.compile(r"\w")
+_REACH: Final = 4_096
+"""Characters behind a marker in which its number is looked for: a text without one would be read once a marker."""
 _EXPRESSION: Final = re.compile(r"\d\s*[-+*×÷]\s*\d")
 _MARKERS_MAX: Final = 32
 """Markers looked at from the end; a text that repeats one without a number would take quadratic time."""
@@ -108,8 +110,9 @@ def read_number(text: str) -> Fraction | None:
 def _after_last(marker: re.Pattern[str], text: str) -> Fraction | None:
     """Return the number that follows the last marker: on its line, or on the next one that says anything."""
     for match in reversed(list(marker.finditer(text))[-_MARKERS_MAX:]):
-        line = _SAYS_SOMETHING.search(text, match.end())
-        value = _result(line.group()) if line else None
+        behind = text[match.end() : match.end() + _REACH].split("\n")
+        line = next((each for each in behind if _WORD.search(each)), None)
+        value = _result(line) if line is not None else None
         if value is not None:
             return value
     return None
@@ -138,12 +141,13 @@ def _boxed(text: str) -> Fraction | None:
 
 def _braced(text: str, start: int) -> str:
     """Return the text up to the brace that closes the one before `start`."""
+    text = text[start : start + _REACH]
     depth = 1
-    for end in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[end], 0)
+    for end, character in enumerate(text):
+        depth += {"{": 1, "}": -1}.get(character, 0)
         if depth == 0:
-            return text[start:end]
-    return text[start:]
+            return text[:end]
+    return text
 
 
 def _last_number(text: str) -> Numeral:
