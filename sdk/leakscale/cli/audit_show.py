@@ -42,6 +42,7 @@ def show(
     """
     # Imports stay here: they keep --help quick, as in the others.
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415
+    from leakscale.audit.registration.facts import clock_notes  # noqa: PLC0415
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
     from leakscale.audit.registration.opening import draw_again, read_draw  # noqa: PLC0415
     from leakscale.audit.registration.origin import fetched_of  # noqa: PLC0415
@@ -68,6 +69,7 @@ def show(
         "draw": draw.to_json(),
         "registration": registration and registration.to_json(),
         "ledger": [_entry(entry) for entry in entries],
+        "notes": clock_notes(entries),
         "head": str(ledger.head()),
         "files": [path.relative_to(root).as_posix() for path in directory.asked()],
         "entered_files": entered,
@@ -79,6 +81,7 @@ def show(
         *(_fetched(directory, origin) if origin else []),
         *([f"files      {len(entered)} that the ledger names, all there and unchanged"] if entered else []),
         *(line for entry in entries for line in _entry_lines(entry)),
+        *(f"note       {note}" for note in clock_notes(entries)),
         f"head       {ledger.head()}",
     ]
     shell_of(context).console.result(facts, text="\n".join(lines))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.audit.registration.builders import NOW, an_audit
+from typer.testing import CliRunner
 
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.registration import ledger as ledgers
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head
 from leakscale.audit.registration.locking import lock_audit
+from leakscale.audit.registration.models import Amendment
+from leakscale.cli.app import app
+from leakscale.cli.console import Console
+from leakscale.cli.shell import Shell
 from leakscale.errors import ConflictError, IntegrityError
 
 SCORES = "scores/registered/audit/tiny.base.correct.jsonl"
@@ -115,3 +122,56 @@ def test_the_same_thing_again_is_no_second_entry(tmp_path: Path) -> None:
         ledger.append_once(EntryKind.SCORES, subject=SCORES, digest=b"2" * 32, facts={})
 
     assert len(ledger.entries()) == 3
+
+
+AMENDMENT = Amendment(1, "cut off", {"decoding.token_count_max": 1024}, NOW.isoformat(), ())
+UNSOUND = {
+    "amendment without fields": (EntryKind.AMENDMENT, "amendment-1", {}),
+    "amendment of another number": (EntryKind.AMENDMENT, "amendment-1", AMENDMENT.to_json() | {"number": 7}),
+    "amendment that leads elsewhere": (EntryKind.AMENDMENT, "amendment-1", AMENDMENT.to_json() | {"number": "../x"}),
+    "amendment of another digest": (EntryKind.AMENDMENT, "amendment-1", AMENDMENT.to_json()),
+    "control without a name": (EntryKind.CONTROL, "controls/x/control.json", {}),
+    "control of another name": (EntryKind.CONTROL, "controls/x/control.json", {"control": "../.."}),
+    "control whose name is a number": (EntryKind.CONTROL, "controls/x/control.json", {"control": 5}),
+    "import without notes": (EntryKind.SCORES, SCORES, {"made_by": "import"}),
+    "files that lead elsewhere": (EntryKind.SCORES, SCORES, {"files": {"../../key": "0" * 64}}),
+}
+
+
+@pytest.mark.parametrize(("kind", "subject", "facts"), UNSOUND.values(), ids=list(UNSOUND))
+def test_an_entry_says_what_its_kind_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: EntryKind, subject: str, facts: dict[str, Any]
+) -> None:
+    """Whoever holds the key can sign anything; who reads it later must not stumble over it."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW)
+    ledger = AuditLedger(directory)
+    with pytest.raises(ConflictError, match="does not say what such an entry says"):
+        ledger.append(kind, subject=subject, digest=b"1" * 32, facts=facts, at=NOW)
+    with monkeypatch.context() as without_law:
+        without_law.setattr(ledgers, "breach_of", lambda _entries: None)
+        ledger.append(kind, subject=subject, digest=b"1" * 32, facts=facts, at=NOW)
+    with pytest.raises(IntegrityError, match=r"entry 3: .*does not say what such an entry says") as caught:
+        ledger.entries()
+
+    assert "\n" not in str(caught.value)
+
+
+def test_a_clock_that_was_set_back_is_told(tmp_path: Path) -> None:
+    """The order is the ledger's; the moments are a clock's word."""
+    directory = an_audit(tmp_path)
+    lock_audit(directory, now=NOW - timedelta(days=1))
+    shell = Shell(console=Console(), server="", token=None)
+    outcome = CliRunner().invoke(app, ["audit", "show", str(directory.root)], obj=shell)
+
+    assert outcome.exit_code == 0, outcome.output
+    assert "entry 2 is dated before entry 1; a clock was set back" in outcome.output
+
+
+def test_a_moment_without_a_zone_is_no_moment(tmp_path: Path) -> None:
+    """Nobody could tell what it is before."""
+    directory = an_audit(tmp_path)
+    with pytest.raises(ConflictError, match="is not in UTC"):
+        AuditLedger(directory).append(
+            EntryKind.LOCK, subject="registration.json", digest=b"1" * 32, at=NOW.replace(tzinfo=None)
+        )

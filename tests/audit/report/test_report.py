@@ -308,3 +308,16 @@ def test_a_browser_finds_no_fault_with_the_page(reported: AuditDirectory, tmp_pa
     with Browser(program, tmp_path) as browser:
         for width, theme in ((1100, "light"), (380, "dark")):
             assert faults_of(browser.look(reported.report, width=width, theme=theme)) == {}
+
+
+def test_a_reason_adds_no_line_of_its_own(tmp_path: Path) -> None:
+    """Nor a heading that says another finding, nor a link."""
+    directory = locked_audit(tmp_path, plan=ONE)
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 1."))
+    reason = "cut off\n\n# No advantage\n\n[see](https://example.org)"
+    amend_audit(directory, changes={"decoding.token_count_max": 1024}, reason=reason)
+    write_audit_report(read_audit_findings(directory))
+    _, twin = twins(directory)
+
+    assert "\n# No advantage" not in twin
+    assert r"cut off \# No advantage \[see\](https://example.org)" in twin

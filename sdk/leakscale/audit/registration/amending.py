@@ -37,7 +37,7 @@ def amend_audit(
     Args:
         changes: New values by dotted field of the plan, e.g. `{"decoding.token_count_max": 768}`; a model is named by
             its id, e.g. `models.qwen.revision`.
-        reason: Why; whoever reads the report reads it.
+        reason: Why; whoever reads the report reads it, in one line.
 
     Raises:
         InvalidRequestError: If there is no reason, nothing changes, or a change breaks a rule or may not be made.
@@ -56,7 +56,7 @@ def amend_audit(
         seen |= {entry.subject for entry in Standing(directory).of(EntryKind.SCORES)}
         amendment = Amendment(
             number=len(earlier) + 1,
-            reason=reason.strip(),
+            reason=" ".join(reason.split()),
             changes=dict(changes),
             amended_at=(now or utc_now()).isoformat(),
             files_seen=tuple(sorted(seen)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from leakscale.audit.registration.entries import EntryKind, entry_in
@@ -36,7 +37,11 @@ def registration_in(content: bytes, *, public_key: bytes, source: str) -> Regist
     try:
         if kind != AuditStatement.REGISTRATION:
             raise InvalidRequestError(f"it is a '{kind}', not a '{AuditStatement.REGISTRATION}'")
-        return Registration.from_json(facts)
+        registration = Registration.from_json(facts)
+        if registration.to_json() != facts:
+            raise ValueError("it says more than a registration does, or the same otherwise")
+        datetime.fromisoformat(registration.locked_at)
+        return registration
     except (InvalidRequestError, AttributeError, KeyError, TypeError, ValueError) as error:
         version = facts.get("leakscale_version", "unknown")
         raise InvalidRequestError(

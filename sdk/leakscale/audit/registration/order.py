@@ -11,6 +11,7 @@ from typing import Final
 
 from leakscale.audit.directory import REGISTERED
 from leakscale.audit.registration.entries import EntryKind, LedgerEntry
+from leakscale.audit.registration.facts import broken_facts
 
 __all__ = ["analysis_before", "breach_of"]
 
@@ -23,7 +24,7 @@ _LOCKS: Final = frozenset({EntryKind.LOCK, EntryKind.FETCH})
 
 
 def breach_of(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, str] | None:
-    """Return the first entry that breaks the order, and the rule in words; None where all keep it.
+    """Return the first entry that breaks the order or is not whole, and the rule in words; None where all are good.
 
     One opening, first. One lock. Scores, analyses, controls and amendments after it. Each subject once: whoever may
     enter it twice may keep the better one. Amendments are numbered from 1, and what is of one comes after it; so do the
@@ -31,7 +32,7 @@ def breach_of(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, str] | None:
     """
     before: dict[str, LedgerEntry] = {}
     for entry in entries:
-        if rule := _broken_rule(entry, before):
+        if rule := _broken_rule(entry, before) or broken_facts(entry):
             return entry, rule
         before[entry.subject] = entry
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -144,7 +145,7 @@ def _markdown(findings: AuditFindings) -> Iterator[str]:
         yield from _markdown_table(table, files[table.name], f"leakscale audit analyze {findings.folder}")
     yield from _markdown_controls(findings)
     for amendment, analysis in findings.amended:
-        yield from ("", f"## Amendment {amendment.number}: {amendment.reason}", "", "Beside, never instead.")
+        yield from ("", f"## Amendment {amendment.number}: {_one_line(amendment.reason)}", "", "Beside, never instead.")
         for table in analysis.tables:
             file = f"analysis/{amendment.variant}/{csv_name(table)}"
             command = f"leakscale audit analyze {findings.folder} --variant {amendment.variant}"
@@ -177,11 +178,13 @@ def _markdown_entered(findings: AuditFindings) -> Iterator[str]:
     if findings.amendments:
         yield from ("", "## Amendments", "")
         for each in findings.amendments:
-            yield f"- Amendment {each.number}, {each.amended_at}: {each.reason} ({findings.became[each.variant]})"
+            became = findings.became[each.variant]
+            yield f"- Amendment {each.number}, {each.amended_at}: {_one_line(each.reason)} ({became})"
     if findings.imports:
         yield from ("", "## Imported logs", "")
         yield from (
-            f"- `{each.file}`, of {each.logged_model or 'no model named'}: {each.words}" for each in findings.imports
+            f"- `{each.file}`, of {_one_line(each.logged_model) or 'no model named'}: {_one_line(each.words)}"
+            for each in findings.imports
         )
 
 
@@ -216,3 +219,8 @@ def _listed(models: Any) -> str:
 
 def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+def _one_line(text: str) -> str:
+    """Return somebody's words as they may stand in a line of Markdown: no line of its own, no link, no tag."""
+    return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
