@@ -21,6 +21,7 @@ from leakscale_server.identity.scopes import Role
 from leakscale_server.limits import MESSAGE_BYTES_MAX, PAGE_SIZE_MAX
 from leakscale_server.registry.audits import AuditDraft
 from leakscale_server.registry.audits import audits as registry_audits
+from leakscale_server.scorer.audits import deposits
 from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.services.audits import AuditService
 from leakscale_server.services.call import Call
@@ -76,6 +77,14 @@ def test_a_deposit_has_no_more_pieces_than_its_bound(
     monkeypatch.setattr(stages_audits, "_PIECES_MAX", 2)
 
     with pytest.raises(InvalidRequest, match="more than 2 pieces"):
+        bench.deposit(a_locked(tmp_path))
+
+
+def test_a_bank_has_no_more_forms_than_its_bound(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their places are kept in mind, one by one."""
+    monkeypatch.setattr(deposits, "FORMS_MAX", 11)
+
+    with pytest.raises(InvalidRequest, match="bank 'audit' has 12 forms, and a server takes 11"):
         bench.deposit(a_locked(tmp_path))
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "ANSWERS_PER_CHUNK_MAX",
     "ANSWER_BYTES_MAX",
     "DOCUMENT_BYTES_MAX",
+    "FORMS_MAX",
     "FORM_BYTES_MAX",
     "GOLD_BYTES",
     "MODELS_MAX",
@@ -24,6 +25,8 @@ MODELS_MAX: Final = 64
 """Models of a registration."""
 PARENTS_MAX: Final = 20_000
 """Parents of a bank."""
+FORMS_MAX: Final = 200_000
+"""Forms of a bank."""
 FORM_BYTES_MAX: Final = 64 * 1024
 """Text of a form in UTF-8, its options' texts included."""
 GOLD_BYTES: Final = 1024

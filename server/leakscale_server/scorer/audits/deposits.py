@@ -11,6 +11,7 @@ from typing import Final
 from leakscale.audit.directory import BankRole
 from leakscale.audit.forms.models import Criterion, FormBank
 from leakscale.audit.registration.models import BankFacts
+from leakscale.audit.remote.limits import FORMS_MAX
 from leakscale.audit.remote.names import bank_name, deposit_subject, forms_subject
 from leakscale.audit.remote.pieces import Deposit, form_pieces, read_deposit
 from leakscale.audit.scoring.numbers import read_number
@@ -109,6 +110,7 @@ class Deposits:
         except LeakScaleError as error:
             raise _refused(audit, error) from error
         for role, bank in found.banks.items():
+            _require_countable(audit, role, bank)
             _require_judged(audit, role, bank)
         self._require_first(audit, banks_of(registration))
         body = canonical_json({"pieces": list(order.handles)})
@@ -172,6 +174,17 @@ def _piece_name(audit: AuditOrder, handle: str) -> str:
     # Of its registration, as the seal binds it: whoever carried a deposit could else sign a registration of its own
     # over the pieces that lie there, with as many models and answers as it likes.
     return f"{registration_digest(audit)}/{handle}"
+
+
+def _require_countable(audit: AuditOrder, role: BankRole, bank: FormBank) -> None:
+    """Refuse more forms than a scorer keeps in mind."""
+    form_count = sum(1 for parent in bank.parents for _ in parent.forms())
+    if form_count > FORMS_MAX:
+        raise InvalidRequest(
+            f"the deposit of audit {audit.audit_id!r} is refused: bank {str(role)!r} has {form_count:,} forms, and a "
+            f"server takes {FORMS_MAX:,}; draw fewer parents, and lock a new audit",
+            subject="sealed",
+        )
 
 
 def _require_judged(audit: AuditOrder, role: BankRole, bank: FormBank) -> None:
