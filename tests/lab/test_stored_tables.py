@@ -95,6 +95,7 @@ def test_coverage_of_every_other_interval_is_printed() -> None:
     assert did == {"effect": set(DID_METHODS), "contrast": set(CONTRAST_METHODS)}
     assert transfer == set(TRANSFER_METHODS)
     assert cells("did", "shapes")
+    assert cells("did", "pooled")
     assert cells("did", "seeds")
     assert cells("power", "odds")
 
@@ -150,6 +151,14 @@ def test_union_bound_covers_at_the_assumed_radius() -> None:
         for component in ("primary", "betting"):
             found = cell["measures"][f"{component}, union"]
             assert found["covered"][place] / found["replicates"] >= 0.945, cell["cell"]
+
+
+@pytest.mark.parametrize("effect", ["public", "fresh", "gap"])
+def test_pooled_effects_cover_whether_or_not_studies_expose_the_same_parents(effect: str) -> None:
+    """Two groups that share parents are not independent of one another, and parents of four studies are one sample."""
+    for cell in cells("did", "pooled"):
+        found = cell["measures"][effect]
+        assert coverage(found) >= 0.95 - 4 * simulation_error(found["replicates"]), cell["cell"]
 
 
 def test_registered_bootstrap_covers_at_the_papers_size() -> None:

@@ -6,6 +6,7 @@
 | shapes | families of 32 shapes: shapes as a sample, and shapes as given | METHODS 13.5 |
 | contrast | interaction of two models and two domains | LeakScale E.5; METHODS 10.8 |
 | transfer | transferred share of a planted effect, and its two parts | CleanScore 7.11; METHODS 13.7 |
+| pooled | four positive controls of the same parents together | CleanScore 7.11; METHODS 9.4 |
 | seeds | differences of runs paired by training seed | CleanScore 5; METHODS 5 |
 | endpoints | the registered interval under many seeds | METHODS 13.5 |
 """
@@ -26,6 +27,7 @@ from leakscale.stats import (
     Interval,
     difference_in_differences,
     interaction_contrast,
+    pooled_effects,
     seed_contrast,
     transfer_share,
     visible_gap,
@@ -58,6 +60,9 @@ _SHAPE_METHODS: Final = {
 }
 _STUDIES: Final = {"large": Study(0.24, 0.175), "small": Study(0.08, 0.04)}
 """Study 1 of the paper, and one whose public effect is about its own standard error."""
+_POOLED: Final = 4
+"""Studies of Table 16."""
+_ASSIGNED: Final = ("alike", "anew")
 _SEED_COUNT: Final = 10
 """Seeds of the small-model validation."""
 
@@ -90,6 +95,12 @@ def _cells(size: Size) -> list[Cell]:
     cells += [
         Cell(f"transfer/{study}/{method}", {"kind": "transfer", "study": study, "method": method, **common}, weight=300)
         for study, method in product(_STUDIES, TRANSFER_METHODS)
+    ]
+    cells += [
+        Cell(
+            f"pooled/{study}/{assigned}", {"kind": "pooled", "study": study, "assigned": assigned, **common}, weight=500
+        )
+        for study, assigned in product(_STUDIES, _ASSIGNED)
     ]
     cells += [
         Cell(f"seeds/{law}", {"kind": "seeds", "law": law, "replicates": _SMALL_REPLICATES[size]}, weight=50)
@@ -210,6 +221,32 @@ def _transfer(cell: Cell, samples: np.random.Generator, resampling: np.random.Ge
     }
 
 
+def _pooled(cell: Cell, samples: np.random.Generator, resampling: np.random.Generator) -> dict[str, Any]:
+    settings, tallies = cell.settings, {"public": _Tally(), "fresh": _Tally(), "gap": _Tally()}
+    study = _STUDIES[settings["study"]]
+    shares = {name: {"covered": 0, "withheld": 0, "unbounded": 0} for name in TRANSFER_METHODS}
+    for _ in range(settings["replicates"]):
+        found = pooled_effects(
+            study.draw_several(samples, count=_POOLED, assigned=settings["assigned"]),
+            floor=-2.0,
+            n_resamples=settings["resamples"],
+            seed=resampling,
+        )
+        tallies["public"].add(found.public, study.public)
+        tallies["fresh"].add(found.fresh, study.fresh)
+        tallies["gap"].add(found.gap, study.gap)
+        for share in (found.share, found.fieller):
+            counts = shares[share.method]
+            counts["withheld"] += share.bounds is None
+            counts["covered"] += share.bounds is not None and share.bounds.contains(study.share)
+            counts["unbounded"] += share.bounds is not None and not share.bounds.is_bounded
+    return {
+        **{name: tally.to_dict() for name, tally in tallies.items()},
+        "shares": shares,
+        "replicates": settings["replicates"],
+    }
+
+
 def _seeds(cell: Cell, samples: np.random.Generator, _: np.random.Generator) -> dict[str, Any]:
     settings, tally = cell.settings, _Tally()
     truth = 0.03
@@ -242,6 +279,7 @@ _MEASURES: Final[dict[str, Callable[[Cell, np.random.Generator, np.random.Genera
     "shapes": _shapes,
     "contrast": _contrasts,
     "transfer": _transfer,
+    "pooled": _pooled,
     "seeds": _seeds,
     "endpoints": _endpoints,
 }

@@ -20,6 +20,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         _effect_table(_of_kind(rows, "effect")),
         _shape_table(_of_kind(rows, "shapes")),
         _transfer_table(_of_kind(rows, "transfer")),
+        _pooled_table(_of_kind(rows, "pooled")),
         _other_table([*_of_kind(rows, "contrast"), *_of_kind(rows, "seeds")]),
         _endpoint_table(_of_kind(rows, "endpoints")[0]),
     ]
@@ -99,6 +100,29 @@ def _transfer_table(rows: Sequence[Row]) -> Table:
         lines,
         note="`large`: 24 points planted, 17.5 transferred. `small`: 8 and 4. A share is withheld here where the public"
         " effect came out at zero or below; the registered floor of 5 points withholds more.",
+    )
+
+
+def _pooled_table(rows: Sequence[Row]) -> Table:
+    lines = []
+    for row in rows:
+        found, shares = row.measures, row.measures["shares"]
+        lines.append(
+            [
+                f"{row.settings['study']} effect, {row.settings['assigned']}",
+                *(_coverage_and_width(found[name]) for name in ("public", "fresh", "gap")),
+                *(
+                    share(shares[method]["covered"] / (found["replicates"] - shares[method]["withheld"]))
+                    for method in ("fieller", "percentile")
+                ),
+            ]
+        )
+    return Table(
+        "Four studies of the same 200 parents, pooled",
+        ["study, parents assigned", "public", "fresh", "visible gap", "share, fieller", "share, percentile"],
+        lines,
+        note="`alike`: the same parents are exposed in all four studies. `anew`: drawn for each, so that a parent is"
+        " exposed in some and untouched in others. How easily a parent is planted is its own, in every study.",
     )
 
 

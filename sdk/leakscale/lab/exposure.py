@@ -6,7 +6,7 @@ an interval can be said to cover it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -120,6 +120,15 @@ def _families_of(rng: np.random.Generator, chances: NDArray[np.float64], effect:
     )
 
 
+_Column = NDArray[np.float64]
+"""Of shape (parents, 1)."""
+
+
+def _eases(rng: np.random.Generator, parents: int) -> _Column:
+    """Draw how easy each parent is."""
+    return np.clip(rng.normal(0.5, 0.2, (parents, 1)), 0.2, 0.8)
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """A positive control of 100 exposed and 100 untouched parents: planted effect and what of it transfers."""
@@ -141,32 +150,63 @@ class Study:
 
     def draw(self, rng: np.random.Generator, parents: int = 100) -> tuple[DidResult, DidResult]:
         """Sample one study: the effect on the public form and on the fresh forms of the same parents."""
-        c0, c2 = (self._group(rng, parents, is_exposed=exposed) for exposed in (False, True))
+        c0, c2 = (self._group(rng, _eases(rng, parents), is_exposed=exposed) for exposed in (False, True))
         public, fresh = (
             difference_in_differences(before, after, method="exact") for before, after in zip(c0, c2, strict=True)
         )
         return public, fresh
 
-    def _group(self, rng: np.random.Generator, parents: int, *, is_exposed: bool) -> tuple[Outcomes, Outcomes]:
+    def _group(
+        self,
+        rng: np.random.Generator,
+        ease: _Column,
+        *,
+        is_exposed: bool,
+        luck: _Column | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> tuple[Outcomes, Outcomes]:
         """Answer public form and fresh forms before and after training, which costs everybody a little."""
-        ease = np.clip(rng.normal(0.5, 0.2, (parents, 1)), 0.2, 0.8)
+        parents = ease.shape[0]
         before = rng.random((parents, 3)) < ease
         lost = rng.random((parents, 3)) < 0.1
         after = np.where(rng.random((parents, 3)) < 0.3, rng.random((parents, 3)) < ease, before) & ~lost
         if is_exposed:
-            after = self._planted(rng, after, ease)
+            after = self._planted(after, ease, rng.random((parents, 1)) if luck is None else luck)
         counts = before.astype(np.int64), after.astype(np.int64)
         return (
-            Outcomes(counts[0][:, 0], counts[1][:, 0], 1),
-            Outcomes(counts[0][:, 1:].sum(axis=1), counts[1][:, 1:].sum(axis=1), 2),
+            Outcomes(counts[0][:, 0], counts[1][:, 0], 1, ids),
+            Outcomes(counts[0][:, 1:].sum(axis=1), counts[1][:, 1:].sum(axis=1), 2, ids),
         )
 
-    def _planted(
-        self, rng: np.random.Generator, after: NDArray[np.bool_], ease: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
+    def _planted(self, after: NDArray[np.bool_], ease: _Column, luck: _Column) -> NDArray[np.bool_]:
         """Turn wrong answers right so that each form's accuracy rises by its effect, on the same parents first."""
-        luck = rng.random((after.shape[0], 1))
         chance_of_wrong = 1 - 0.9 * ease
         effects = np.array([self.public, self.fresh, self.fresh])
         turned: NDArray[np.bool_] = after | (luck < effects / chance_of_wrong)
         return turned
+
+    def draw_several(
+        self, rng: np.random.Generator, *, count: int, assigned: str, parents: int = 100
+    ) -> dict[str, dict[str, DidResult]]:
+        """Sample studies of the same parents, whom a leak finds as easy to plant in each of them.
+
+        Args:
+            rng: Source of all randomness.
+            count: Studies.
+            assigned: `alike`, the same parents are exposed in all; or `anew`, drawn for each.
+            parents: Exposed ones of a study, and untouched ones.
+        """
+        ease, luck, order = _eases(rng, 2 * parents), rng.random((2 * parents, 1)), np.arange(2 * parents)
+        studies = {}
+        for number in range(count):
+            if assigned == "anew":
+                order = rng.permutation(2 * parents)
+            c0, c2 = (
+                self._group(rng, ease[rows], is_exposed=exposed, luck=luck[rows], ids=[f"p{row}" for row in rows])
+                for rows, exposed in ((order[:parents], False), (order[parents:], True))
+            )
+            studies[f"study {number}"] = {
+                form: difference_in_differences(before, after, method="exact")
+                for form, before, after in zip(("public", "fresh"), c0, c2, strict=True)
+            }
+        return studies
