@@ -219,8 +219,9 @@ def creating_directory(root: Path) -> Iterator[AuditDirectory]:
     if root.is_dir() and not marker.exists() and any(root.iterdir()):
         raise ConflictError(f"'{root}' holds other files; name an empty folder, or a new one")
     directory = AuditDirectory(root)
-    directory.private.mkdir(parents=True, exist_ok=True)
-    marker.touch()
+    root.mkdir(parents=True, exist_ok=True)
+    marker.touch()  # before anything else: without it, what is in the folder is somebody else's
+    directory.private.mkdir(exist_ok=True)
     with directory.held():
         directory.private.chmod(0o700)
         (directory.private / ".gitignore").write_text("*\n", encoding="utf-8")

@@ -59,7 +59,8 @@ def _text(found: Readiness, *, is_audit: bool) -> str:
     told = [*found.failures, *found.unread]
     lines = [f"{role} bank: {finding.severity}: {finding}" for role, finding in told]
     lines += [f"lock: {obstacle}" for obstacle in found.obstacles]
-    counts = f"{len(found.failures)} failures, {len(found.unread)} to read"
+    count = len(found.failures)
+    counts = f"{count} failure{'' if count == 1 else 's'}, {len(found.unread)} to read"
     if read_count := len(found.findings) - len(told):
         counts += f", {read_count} read"
     ending = ("; ready to be locked" if found.is_ready else "; not ready to be locked") if is_audit else ""

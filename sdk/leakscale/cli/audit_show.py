@@ -24,11 +24,11 @@ def show(
     context: typer.Context,
     root: Annotated[Path, typer.Argument(metavar="DIR", help="Audit directory.")],
     head: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="COUNT:ROOT:KEY", help="Head that was published earlier; the ledger has to go on from it."
         ),
-    ] = "",
+    ] = None,
 ) -> None:
     """Verify an audit, and show what was registered; exit code 1 where something is missing or was changed.
 
@@ -44,19 +44,18 @@ def show(
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415
     from leakscale.audit.registration.facts import clock_notes  # noqa: PLC0415
     from leakscale.audit.registration.ledger import AuditLedger, EntryKind, Head  # noqa: PLC0415
-    from leakscale.audit.registration.opening import draw_again, read_draw  # noqa: PLC0415
+    from leakscale.audit.registration.opening import read_draw, require_frame  # noqa: PLC0415
     from leakscale.audit.registration.origin import fetched_of  # noqa: PLC0415
     from leakscale.audit.registration.standing import Standing  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
     ledger = AuditLedger(directory)
     entries, draw = ledger.entries(), read_draw(directory)
-    if head:
+    if head is not None:
         ledger.require_extends(Head.parse(head))
     origin = fetched_of(directory)
     is_locked = origin is not None or any(entry.kind is EntryKind.LOCK for entry in entries)
-    if origin is None or directory.frame.is_file():
-        draw_again(directory, draw)
+    require_frame(directory, draw)
     registration = _verified(directory) if is_locked else None
     standing = Standing(directory)
     standing.require_whole()

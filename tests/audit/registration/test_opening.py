@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.audit.registration.builders import NOW, an_audit, parent_line, write_lines
+from typer.testing import CliRunner
 
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.opening import draw_again, open_audit, read_draw
 from leakscale.audit.registration.plan import load_plan
+from leakscale.cli.app import app
+from leakscale.cli.console import Console
+from leakscale.cli.shell import Shell
 from leakscale.errors import ConflictError, InvalidRequestError, NotFoundError
 
 
@@ -111,3 +116,35 @@ def test_signing_without_its_package_says_what_to_install(tmp_path: Path, monkey
         ):
             open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5)
     open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5, now=NOW)
+
+
+def test_opening_that_was_killed_before_its_first_file_is_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark comes first: without it, what is in the folder would be somebody else's."""
+    frame, mkdir = _frame(tmp_path), Path.mkdir
+
+    def killed(path: Path, *arguments: Any, **options: Any) -> None:
+        mkdir(path, *arguments, **options)
+        if path.name == "private":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+        broken.setattr(Path, "mkdir", killed)
+        open_audit(tmp_path / "a", frame=frame, size=4, seed=5, now=NOW)
+    assert (tmp_path / "a" / "private").is_dir()
+    open_audit(tmp_path / "a", frame=frame, size=4, seed=5, now=NOW)
+
+
+def test_a_simple_sample_of_a_frame_with_strata_is_told(tmp_path: Path) -> None:
+    """A draw is made once."""
+    lines = [parent_line(number) | {"stratum": ("easy", "hard")[number % 2]} for number in range(6)]
+    frame = write_lines(tmp_path / "frame.jsonl", lines)
+    shell = Shell(console=Console(), server="", token=None)
+    arguments = ["audit", "new", str(tmp_path / "a"), "--frame", str(frame)]
+    simple = CliRunner().invoke(app, [*arguments, "--sample", "4"], obj=shell)
+    arguments[2] = str(tmp_path / "b")
+    within = CliRunner().invoke(app, [*arguments, "--sample", "easy=2", "--sample", "hard=2"], obj=shell)
+
+    assert "--sample easy=N --sample hard=N draws within them" in simple.stderr
+    assert "note" not in within.stderr

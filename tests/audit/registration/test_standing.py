@@ -98,13 +98,14 @@ def test_each_file_is_held_against_the_digest_of_its_own(directory: AuditDirecto
     Standing(directory).require_whole()
 
 
-def test_show_holds_the_frame_too(directory: AuditDirectory) -> None:
+@pytest.mark.parametrize("verb", ["analyze", "report", "show"])
+def test_the_frame_is_held_too(directory: AuditDirectory, verb: str) -> None:
     """It decides how large the benchmark is."""
-    assert run("show", directory.root).exit_code == 0
+    assert run(verb, directory.root).exit_code == 0
     directory.frame.write_bytes(directory.frame.read_bytes().replace(b"sum-", b"sun-", 1))
-    changed = run("show", directory.root)
+    changed = run(verb, directory.root)
     directory.frame.unlink()
-    missing = run("show", directory.root)
+    missing = run(verb, directory.root)
 
     assert "was changed after the draw" in str(changed.exception)
     assert "is missing, and the sample was drawn from it" in str(missing.exception)
@@ -126,3 +127,27 @@ def test_an_analysis_that_was_deleted_is_not_entered_again(directory: AuditDirec
 
     analyses = [entry for entry in AuditLedger(directory).entries() if entry.kind is EntryKind.ANALYSIS]
     assert [entry.subject for entry in analyses] == [KINDS["analysis"], KINDS["numbers of the control"]]
+
+
+def test_a_head_that_is_empty_is_none(directory: AuditDirectory) -> None:
+    """A variable that a script forgot to set must not pass for a check."""
+    outcome = run("show", directory.root, "--head", "")
+
+    assert "head '' is none" in str(outcome.exception)
+
+
+def test_a_locked_audit_is_not_ready_to_be_locked(directory: AuditDirectory) -> None:
+    """Check lists what the lock asks for, and the first of it is that nothing is locked."""
+    outcome = run("check", directory.root)
+
+    assert outcome.exit_code == 1
+    assert "was locked at" in outcome.output
+
+
+def test_a_file_that_nobody_entered_is_not_a_reports(directory: AuditDirectory) -> None:
+    """Its list says where numbers come from."""
+    (directory.root / "scores" / "forged.csv").write_text("1", encoding="utf-8")
+    outcome = run("report", directory.root)
+
+    assert outcome.exit_code == 0, outcome.output
+    assert "forged.csv" not in (directory.root / "report.md").read_text(encoding="utf-8")

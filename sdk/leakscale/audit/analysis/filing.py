@@ -14,6 +14,7 @@ from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank
 from leakscale.audit.registration.amending import registration_of, scored_variant
 from leakscale.audit.registration.models import Registration
+from leakscale.audit.registration.opening import require_frame
 from leakscale.audit.registration.standing import Standing, enter_numbers
 from leakscale.audit.registration.verifying import locked_bank
 from leakscale.audit.scores import ScoreKind, ScoreTable
@@ -53,6 +54,7 @@ def analyze_audit(
         registration, standing = registration_of(directory, variant), Standing(directory)
         scored = scored_variant(directory, registration)
         standing.require_whole()
+        require_frame(directory, registration.draw)
         bank = locked_bank(directory, registration)
         tables = list(_entered_tables(directory, registration, BankRole.AUDIT, standing, scored))
         controls = list(_entered_tables(directory, registration, BankRole.CONTROL, standing, scored))

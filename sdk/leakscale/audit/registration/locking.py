@@ -21,7 +21,6 @@ from leakscale.audit.forms import NONCE_BYTES, FormBank, read_bank
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind, LedgerEntry
 from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.registration.opening import read_draw
-from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.plan import AuditPlan, load_plan
 from leakscale.audit.registration.preconditions import (
     read_control,
@@ -30,11 +29,11 @@ from leakscale.audit.registration.preconditions import (
     require_clean_prompt,
     require_draw,
     require_engines,
+    require_unlocked,
     resolve_gates,
 )
 from leakscale.audit.registration.signing import AuditKey, AuditStatement
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
-from leakscale.errors import AlreadyDoneError, PreconditionError
 from leakscale.whole_files import load_or_create, write_whole
 
 __all__ = ["Locked", "lock_audit"]
@@ -66,7 +65,7 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
     """
     with directory.held():
         # 1. Nothing is locked yet, and nothing was asked.
-        _require_unlocked(directory)
+        require_unlocked(directory)
         plan, record = load_plan(directory.plan), read_draw(directory)
         # 2. The bank holds the drawn parents, and the control bank none of the benchmark's.
         bank = read_bank(directory.bank(BankRole.AUDIT))
@@ -98,20 +97,6 @@ def lock_audit(directory: AuditDirectory, *, now: datetime | None = None) -> Loc
         )
         entry = _sign(directory, registration, now)
     return Locked(registration, entry, tuple(_notes(registration)))
-
-
-def _require_unlocked(directory: AuditDirectory) -> None:
-    require_golds(directory, "a lock")
-    entry = AuditLedger(directory).latest(EntryKind.LOCK)
-    if entry is not None:
-        raise AlreadyDoneError(
-            f"audit '{directory.root}' was locked at {entry.at}; log a change with `leakscale audit amend`"
-        )
-    if asked := directory.asked():
-        raise PreconditionError(
-            f"audit '{directory.root}': '{asked[0].relative_to(directory.root)}' was answered before the lock; remove "
-            "it, lock, and answer or import again"
-        )
 
 
 def _require_reading(directory: AuditDirectory, plan: AuditPlan, bank: FormBank, control: FormBank | None) -> int:

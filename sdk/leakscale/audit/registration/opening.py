@@ -22,7 +22,15 @@ from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.reading import parse_json
 from leakscale.whole_files import write_whole
 
-__all__ = ["begin_ledger", "draw_again", "drawn_from", "open_audit", "read_draw", "read_frame"]
+__all__ = [
+    "begin_ledger",
+    "draw_again",
+    "drawn_from",
+    "open_audit",
+    "read_draw",
+    "read_frame",
+    "require_frame",
+]
 
 
 def open_audit(
@@ -114,6 +122,17 @@ def draw_again(directory: AuditDirectory, record: DrawRecord) -> FormBank:
     if frame.content_digest != record.frame_digest:
         raise IntegrityError(f"frame '{directory.frame}' was changed after the draw; restore the file from a copy")
     return drawn_from(frame, record)
+
+
+def require_frame(directory: AuditDirectory, record: DrawRecord) -> None:
+    """Refuse a frame that is not the one that was drawn from; a fetched audit may have none.
+
+    Raises:
+        IntegrityError: If it was changed, or is missing where the sample was drawn.
+    """
+    is_drawn_here = AuditLedger(directory).entries()[0].kind is EntryKind.DRAW
+    if is_drawn_here or directory.frame.is_file():
+        draw_again(directory, record)
 
 
 def drawn_from(frame: FormBank, record: DrawRecord) -> FormBank:

@@ -13,10 +13,12 @@ from leakscale.audit.checks.characters import letters_of
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.forms import FormBank, Parent, read_bank
 from leakscale.audit.registration.fields import STRATIFIED_BOUND
+from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import DrawRecord, GateResolution
 from leakscale.audit.registration.opening import draw_again
+from leakscale.audit.registration.origin import require_golds
 from leakscale.audit.registration.plan import AuditPlan
-from leakscale.errors import InvalidRequestError, PreconditionError
+from leakscale.errors import AlreadyDoneError, InvalidRequestError, PreconditionError
 from leakscale.form_engines import require_engine_options
 from leakscale.stats import claim_rule, register_gate
 from leakscale.stats.errors import StatisticsError, UnderpoweredGateError
@@ -30,12 +32,33 @@ __all__ = [
     "require_draw",
     "require_drawn",
     "require_engines",
+    "require_unlocked",
     "resolve_gates",
 ]
 
 
 _LETTERS_MIN: Final = 20
 """A form of fewer letters and digits stands in any text by chance."""
+
+
+def require_unlocked(directory: AuditDirectory) -> None:
+    """Refuse an audit that is locked, or of which something was answered before.
+
+    Raises:
+        AlreadyDoneError: If it is locked.
+        PreconditionError: If there are answers or scores, or it was fetched from a server.
+    """
+    require_golds(directory, "a lock")
+    entry = AuditLedger(directory).latest(EntryKind.LOCK)
+    if entry is not None:
+        raise AlreadyDoneError(
+            f"audit '{directory.root}' was locked at {entry.at}; log a change with `leakscale audit amend`"
+        )
+    if asked := directory.asked():
+        raise PreconditionError(
+            f"audit '{directory.root}': '{asked[0].relative_to(directory.root)}' was answered before the lock; remove "
+            "it, lock, and answer or import again"
+        )
 
 
 def require_draw(directory: AuditDirectory, record: DrawRecord, bank: FormBank) -> None:

@@ -19,6 +19,7 @@ from leakscale.audit.registration.preconditions import (
     require_clean_prompt,
     require_draw,
     require_engines,
+    require_unlocked,
     resolve_gates,
 )
 from leakscale.audit.review import ReviewLog, require_reading, review_queue
@@ -86,6 +87,7 @@ def readiness_of(directory: AuditDirectory, *, corpus: Iterable[Path] = ()) -> R
     plan, record = load_plan(directory.plan), read_draw(directory)
     bank = read_bank(directory.bank(BankRole.AUDIT))
     obstacles: list[str] = []
+    _attempt(obstacles, lambda: require_unlocked(directory))
     _attempt(obstacles, lambda: require_draw(directory, record, bank))
     control = _attempt(obstacles, lambda: read_control(directory, plan))
     _attempt(obstacles, lambda: require_clean_prompt(plan, bank, control))

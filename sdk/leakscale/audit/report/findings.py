@@ -168,8 +168,11 @@ def _files(directory: AuditDirectory) -> Iterator[FileRow]:
     if fetched_of(directory) is not None:
         entered |= dict.fromkeys(("draw.json", "frame.jsonl", "registration.json"), "fetch")
     controls = control_names(directory)
+    bound = {path for path, _ in Standing(directory).files()}
     for top, verb in _VERBS.items():
         for path in _below(root / top):
+            if path.parent != root and path not in bound and path.name != directory.released().name:
+                continue  # nobody entered it, and the report rests on nothing in it
             relative = path.relative_to(root).as_posix()
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             command = f"leakscale audit {entered.get(relative) or verb} {name}{_variant(path.relative_to(root))}"
