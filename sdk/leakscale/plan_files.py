@@ -40,7 +40,7 @@ def plan_fields(path: Path, *, absent: str) -> dict[str, Any]:
         InvalidRequestError: If it is no TOML in UTF-8; the message names file and line.
     """
     try:
-        return parse_toml(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8-sig"))  # with the mark that some editors put first
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(absent) from error
     except UnicodeDecodeError as error:

@@ -139,6 +139,21 @@ def test_options_are_the_originals_byte_for_byte(tmp_path: Path, options: list[d
     assert [(finding.rule, finding.value) for finding in findings] == [(Rule.OPTIONS_DIFFER, value)]
 
 
+@pytest.mark.parametrize("text", ["ice", " ice ", "i\N{ZERO WIDTH SPACE}ce"])
+def test_two_options_that_read_alike_are_refused(tmp_path: Path, text: str) -> None:
+    """Both are as probable, and the one listed first would win."""
+    options = _options("ice", "iron", text, "oil")
+    findings = check_bank(bank(tmp_path, choice(options=options)))
+    assert (Rule.OPTIONS_REPEATED, "ice") in [(finding.rule, finding.value) for finding in findings]
+
+
+def test_options_that_differ_in_a_sign_or_a_capital_are_two(tmp_path: Path) -> None:
+    """In arithmetic and chemistry they are."""
+    options = _options("-5", "5", "Na", "NA")
+    findings = check_bank(bank(tmp_path, choice(options=options)))
+    assert Rule.OPTIONS_REPEATED not in [finding.rule for finding in findings]
+
+
 def test_number_words_ask_for_a_reader(tmp_path: Path) -> None:
     """`four` for `3` is a changed quantity, `one` for `it` is not, and no rule can tell."""
     form = FRESH[0].replace("Ana", "one of them")

@@ -283,6 +283,8 @@ def test_what_an_import_overlooked_stands_in_the_report(tmp_path: Path) -> None:
     import_into_audit(directory, "tiny", log_of(directory, BankRole.AUDIT), BY_HAND, options=trusting)
     write_audit_report(read_audit_findings(directory))
 
+    made_by = {row.file: row.made_by.split()[2] for row in read_audit_findings(directory).files.rows}
+    assert made_by["scores/registered/audit/tiny.base.correct.import.json"] == "import"
     for text in twins(directory):
         assert "scores/registered/audit/tiny.base.correct.jsonl" in text
         assert "the prompts of a parent" in text

@@ -5,6 +5,7 @@ Source: CleanScore 7.1 (gold answer, option integrity); METHODS 7.3.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 
 from leakscale.audit.checks.findings import Finding, Rule
@@ -20,6 +21,15 @@ def check_answers(parent: Parent) -> Iterator[Finding]:
     original = parent.original
     if (why := _unreadable(parent)) is not None:
         yield Finding(Rule.GOLD_UNREADABLE, FormName(parent.parent_id, FormKind.ORIGINAL), why, original.gold[:60])
+    shown = [_shown(option.text) for option in original.options]
+    if twice := next((option for option in original.options if shown.count(_shown(option.text)) > 1), None):
+        yield Finding(
+            Rule.OPTIONS_REPEATED,
+            FormName(parent.parent_id, FormKind.ORIGINAL),
+            f"option {twice.label} reads as another one does ({twice.text[:60]!r}), so no answer can tell them apart; "
+            "leave the item out of the benchmark",
+            twice.text[:60],
+        )
     for name, form in parent.rewrites():
         if form.gold != original.gold:
             change = f"{form.gold!r} for {original.gold!r}"
@@ -55,6 +65,12 @@ def _unreadable(parent: Parent) -> str | None:
         f"its gold answer {gold[:60]!r} is not one number that the parser reads, and the criterion is numeric; write "
         "the number, or the criterion exact"
     )
+
+
+def _shown(text: str) -> str:
+    """Return what of a text can be seen: case and signs stay, for they can be all that tells two options apart."""
+    seen = "".join(each for each in unicodedata.normalize("NFC", text) if unicodedata.category(each) != "Cf")
+    return " ".join(seen.split())
 
 
 def _change(before: tuple[Option, ...], after: tuple[Option, ...]) -> str:

@@ -20,6 +20,7 @@ class Rule(StrEnum):
     GOLD_DIFFERS = "gold-differs"
     GOLD_UNREADABLE = "gold-unreadable"
     OPTIONS_DIFFER = "options-differ"
+    OPTIONS_REPEATED = "options-repeated"
     HIDDEN_CHARACTER = "hidden-character"
     SCRIPTS_MIXED = "scripts-mixed"
     SCRIPT_DIFFERS = "script-differs"

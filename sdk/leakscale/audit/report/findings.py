@@ -162,13 +162,15 @@ def _released(directory: AuditDirectory, origin: Fetched, amendments: Sequence[A
 
 def _files(directory: AuditDirectory) -> Iterator[FileRow]:
     root, name = directory.root, directory.root.absolute().name
-    entered = {entry.subject: entry.facts.get("made_by") for entry in AuditLedger(directory).entries()}
+    entered = {
+        path.relative_to(root).as_posix(): entry.facts.get("made_by") for path, entry in Standing(directory).files()
+    }
     # Readings are made by the verb that asks.
     entered = {subject: "answer" if verb == "reading" else verb for subject, verb in entered.items()}
     if fetched_of(directory) is not None:
         entered |= dict.fromkeys(("draw.json", "frame.jsonl", "registration.json"), "fetch")
     controls = control_names(directory)
-    bound = {path for path, _ in Standing(directory).files()}
+    bound = {root / name for name in entered}
     for top, verb in _VERBS.items():
         for path in _below(root / top):
             if path.parent != root and path not in bound and path.name != directory.released().name:

@@ -43,6 +43,13 @@ class ScoreKind(StrEnum):
         """Tell whether it is for detectors, and never for a gap in accuracy."""
         return self in {ScoreKind.CONFIDENCE, ScoreKind.FAMILIARITY, ScoreKind.MIN_K}
 
+    @property
+    def range_words(self) -> str:
+        """What a score may be, for messages."""
+        if self is ScoreKind.CORRECT:
+            return "0 or 1"
+        return "0 to 1" if self is ScoreKind.GRADED else "at most 0"
+
     def allows(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which scores are in range; a missing one (NaN) always is."""
         if self is ScoreKind.CORRECT:

@@ -252,5 +252,5 @@ class ScoreTable:
             name = FormName(self.parent_ids[row], *list(form_columns(self.fresh_count, self.deep_count))[column])
             raise InvalidRequestError(
                 f"form '{name}' has the score {self.scores[row, column]:g} from {self.model}, which is out of range "
-                f"for '{self.kind}'; check the metric '{self.metric}'"
+                f"for '{self.kind}' ({self.kind.range_words}); check the metric '{self.metric}'"
             )
