@@ -22,6 +22,8 @@ from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amending import amend_audit, amendments_of, registration_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
+from leakscale.audit.registration.models import Amendment
+from leakscale.audit.registration.released import released_in
 from leakscale.audit.remote import chunks, fetching, submitting
 from leakscale.audit.remote.depositing import Deposited, deposit_audit
 from leakscale.audit.remote.fetching import FetchedAudit, fetch_audit
@@ -275,8 +277,10 @@ def test_an_amendment_goes_the_same_way_and_says_what_was_known(author: Client, 
     answer(theirs, variant="amendment-1", roles=(BankRole.AUDIT,))
     done = submitted(runner, theirs, variant="amendment-1")
 
-    assert (again.is_new, again.new_amendments) == (False, ("amendment-1",))
-    assert (brought.is_new, [each.reason for each in brought.new_amendments]) == (False, ["a third was cut off"])
+    assert (again.is_new, brought.is_new) == (False, False)
+    assert again.new_amendments == brought.new_amendments
+    assert [each.amendment.reason for each in again.new_amendments] == ["a third was cut off"]
+    assert [(each.released_before, each.sealed_before) for each in again.new_amendments] == [(("registered",), 1)]
     assert amendments_of(theirs) == amendments_of(mine)
     assert done.released is not None
     assert done.released.released_before == ("registered",)
@@ -285,7 +289,9 @@ def test_an_amendment_goes_the_same_way_and_says_what_was_known(author: Client, 
     for variant in ("registered", "amendment-1"):
         analyze_audit(theirs, variant=variant)
     known = "Scores of registered had left before the last answers of variant amendment-1 were sealed"
-    assert known in render_markdown(read_audit_findings(theirs))
+    report = render_markdown(read_audit_findings(theirs))
+    assert known in report
+    assert "The amendment amendment-1 came to the server with 1 answer sets sealed; scores of registered had" in report
     ledgers = mine.ledger.read_bytes(), theirs.ledger.read_bytes()
     assert deposited(author, mine).new_amendments == ()
     assert fetched(runner, "amended", theirs.root).new_amendments == ()
@@ -352,6 +358,47 @@ def test_a_fetch_that_broke_is_begun_again(
     assert found.is_new
     assert [entry.kind for entry in AuditLedger(found.directory).entries()] == [EntryKind.FETCH]
     assert registration_of(found.directory).name == "half-laid"
+
+
+def test_an_amendment_that_its_author_did_not_sign_is_none(author: Client, runner: Client, tmp_path: Path) -> None:
+    """Whoever answers signs the ledger, and could write any rule into it once the scores are known."""
+    mine = an_audit(tmp_path, "forging", control_count=0)
+    deposited(author, mine)
+    theirs = fetched(runner, "forging", tmp_path / "theirs").directory
+    answer(theirs, roles=(BankRole.AUDIT,))
+    submitted(runner, theirs)
+    amend_audit(mine, changes={"inference.rho": 0.05}, reason="why", now=NOW)
+    deposited(author, mine)
+    honest = theirs.ledger.read_bytes()
+    fetched(runner, "forging", theirs.root)
+    (real,) = (each for each in AuditLedger(theirs).entries() if each.kind is EntryKind.AMENDMENT)
+    wider = Amendment(1, "as the author decided", {"inference.alpha": 0.5}, real.at, ())
+    kept = {name: real.facts[name] for name in ("envelope", "receipt")}
+    forgeries: list[tuple[str, dict[str, Any]]] = [
+        ("without its author's and the server's word", wider.to_json()),
+        ("says another amendment than its author signed", wider.to_json() | kept),
+        ("the server's word: changed", dict(real.facts) | {"receipt": real.facts["receipt"].replace("A", "B", 1)}),
+    ]
+    for message, facts in forgeries:
+        theirs.ledger.write_bytes(honest)
+        AuditLedger(theirs).append(EntryKind.AMENDMENT, subject="amendment-1", digest=b"1" * 32, facts=facts)
+        for read in (amendments_of, lambda each: analyze_audit(each, variant="amendment-1")):
+            with pytest.raises(IntegrityError, match=message):
+                read(theirs)
+
+
+def test_scores_of_another_amendment_are_not_those_of_this_one(author: Client, runner: Client, tmp_path: Path) -> None:
+    """The server says which amendment it scored by."""
+    mine = an_audit(tmp_path, "which", control_count=0)
+    amend_audit(mine, changes={"decoding.token_count_max": 1024}, reason="why", now=NOW)
+    deposited(author, mine)
+    origin = fetched(runner, "which", tmp_path / "theirs").origin
+    theirs = AuditDirectory(tmp_path / "theirs")
+    answer(theirs, variant="amendment-1", roles=(BankRole.AUDIT,))
+    assert submitted(runner, theirs, variant="amendment-1").released is not None
+    content = theirs.released("amendment-1").read_bytes()
+    with pytest.raises(IntegrityError, match="its amendment is '"):
+        released_in(content, origin, variant="amendment-1", amendment="00" * 32, source="scores")
 
 
 def test_one_party_in_both_parts_is_level_1(server: RunningServer, data_dir: Path, tmp_path: Path) -> None:

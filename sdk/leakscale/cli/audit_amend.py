@@ -33,12 +33,15 @@ def amend(
     """
     from leakscale.audit.directory import AuditDirectory  # noqa: PLC0415 - keeps --help quick, as do the others
     from leakscale.audit.registration.amending import amend_audit  # noqa: PLC0415
+    from leakscale.audit.registration.ledger import AuditLedger, EntryKind  # noqa: PLC0415
 
     directory = AuditDirectory.existing(root)
     amendment = amend_audit(directory, changes=_changes(changes), reason=reason)
     seen = (
         f"{len(amendment.files_seen)} files of answers or scores existed" if amendment.files_seen else "nothing asked"
     )
+    if AuditLedger(directory).latest(EntryKind.DEPOSIT) is not None:
+        seen += " here; what the server had sealed and released it says at the next `leakscale audit deposit`"
     shell_of(context).console.result(
         {"variant": amendment.variant, **amendment.to_json()},
         text=f"{amendment.variant} logged at {amendment.amended_at}; before it {seen}",

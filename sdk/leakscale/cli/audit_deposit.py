@@ -44,14 +44,21 @@ def deposit(
     facts = {
         "name": done.audit.name,
         "is_new": done.is_new,
-        "new_amendments": list(done.new_amendments),
+        "new_amendments": [
+            {
+                "variant": each.amendment.variant,
+                "released_before": list(each.released_before),
+                "sealed_before": each.sealed_before,
+            }
+            for each in done.new_amendments
+        ],
         "registration_digest": done.registration_digest,
         "server": shell.server,
         "server_key": done.server_key.hex(),
     }
     lines = [
         f"{done.audit.name} {'deposited' if done.is_new else 'was deposited before, and is the same'}",
-        *(f"{variant} sent" for variant in done.new_amendments),
+        *map(str, done.new_amendments),
         f"server's key {done.server_key.hex()}",
         f"then, elsewhere: leakscale audit fetch {done.audit.name} DIR --server {shell.server}",
     ]

@@ -59,7 +59,11 @@ def fetch(
         "directory": str(root),
         **found.origin.to_json(),
         "is_new": found.is_new,
-        "new_amendments": [each.to_json() for each in found.new_amendments],
+        "new_amendments": [
+            each.amendment.to_json()
+            | {"released_before": list(each.released_before), "sealed_before": each.sealed_before}
+            for each in found.new_amendments
+        ],
         "is_drawn_again": found.is_drawn_again,
         "models": [
             {name: getattr(model, name) for name in ("id", "engine", "source", "revision", "engine_options")}
@@ -71,7 +75,7 @@ def fetch(
         f"{found.origin.audit}, locked at {registration.locked_at}, {'fetched' if found.is_new else 'fetched before'}",
         f"{registration.bank.parent_count:,} parents, {registration.bank.fresh_count} fresh forms, "
         f"{f'{control.parent_count:,}' if control else 'no'} control parents; no golds",
-        *(f"{each.variant}: {each.reason}" for each in found.new_amendments),
+        *(f"{each}: {each.amendment.reason}" for each in found.new_amendments),
         *(f"model        {model_words(model)}" for model in registration.plan.models),
         f"author's key {found.origin.author_key.hex()}",
         f"server's key {found.origin.server_key.hex()}",

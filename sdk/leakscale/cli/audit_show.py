@@ -126,11 +126,13 @@ def _registered(registration: Registration) -> list[str]:
 
 def _fetched(directory: AuditDirectory, origin: Fetched) -> Iterator[str]:
     from leakscale.audit.directory import REGISTERED  # noqa: PLC0415
+    from leakscale.audit.registration.amended import fetched_amendments  # noqa: PLC0415
     from leakscale.audit.registration.amending import amendments_of  # noqa: PLC0415
     from leakscale.audit.registration.released import released_of  # noqa: PLC0415
 
     yield f"fetched    {origin.audit} from {origin.server}, without golds"
     yield f"server     {origin.server_key.hex()}"
+    yield from map(str, fetched_amendments(directory, origin))
     for variant in (REGISTERED, *(each.variant for each in amendments_of(directory))):
         released = released_of(directory, origin, variant)
         if released is None:

@@ -176,6 +176,7 @@ def a_release(fetched: AuditDirectory, key: Ed25519PrivateKey, **facts: Any) -> 
         "audit": "audits/demo",
         "registration": first["registration_digest"],
         "variant": "registered",
+        "amendment": "",
         "assurance_level": "L2",
         "released_before": [],
         "tables": [],

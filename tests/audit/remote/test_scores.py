@@ -57,6 +57,7 @@ def released(fetched: AuditDirectory, tables: Mapping[tuple[BankRole, str], byte
         "audit": "audits/demo",
         "registration": AuditLedger(fetched).entries()[0].facts["registration_digest"],
         "variant": "registered",
+        "amendment": "",
         "assurance_level": "L2",
         "released_before": [],
         "tables": [

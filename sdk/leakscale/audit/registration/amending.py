@@ -16,6 +16,7 @@ from typing import Any
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
+from leakscale.audit.registration.amended import fetched_amendments
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Amendment, Registration
 from leakscale.audit.registration.origin import fetched_of, require_golds
@@ -78,6 +79,8 @@ def amendments_of(directory: AuditDirectory) -> tuple[Amendment, ...]:
     Raises:
         IntegrityError: If the ledger was changed.
     """
+    if (fetched := fetched_of(directory)) is not None:
+        return tuple(each.amendment for each in fetched_amendments(directory, fetched))
     entries = AuditLedger(directory).entries()
     return tuple(Amendment.from_json(entry.facts) for entry in entries if entry.kind is EntryKind.AMENDMENT)
 

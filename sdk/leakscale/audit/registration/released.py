@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.amended import amendment_digest
 from leakscale.audit.registration.origin import Fetched
 from leakscale.envelopes import open_envelope
 from leakscale.errors import IntegrityError
@@ -50,16 +51,18 @@ def released_of(directory: AuditDirectory, fetched: Fetched, variant: str) -> Re
     path = directory.released(variant)
     if not path.is_file():
         return None
-    return released_in(path.read_bytes(), fetched, variant=variant, source=f"'{path}'")
+    amendment = amendment_digest(directory, fetched, variant)
+    return released_in(path.read_bytes(), fetched, variant=variant, amendment=amendment, source=f"'{path}'")
 
 
-def released_in(content: bytes, fetched: Fetched, *, variant: str, source: str) -> Released:
+def released_in(content: bytes, fetched: Fetched, *, variant: str, amendment: str, source: str) -> Released:
     """Return what a server's signed statement says of a variant's scores.
 
     Args:
         content: The statement's envelope.
         fetched: The audit that it has to be of, and the server's key.
         variant: `registered`, or an amendment.
+        amendment: Hex SHA-256 of the amendment that its author signed; empty of the registered variant.
         source: File or server it is from, for messages.
 
     Raises:
@@ -67,7 +70,12 @@ def released_in(content: bytes, fetched: Fetched, *, variant: str, source: str) 
     """
     facts = open_envelope(content, Predicate.AUDIT_SCORES, public_key=fetched.server_key, source=source).facts
     try:
-        about = {"audit": fetched.audit, "registration": fetched.registration_digest, "variant": variant}
+        about = {
+            "audit": fetched.audit,
+            "registration": fetched.registration_digest,
+            "variant": variant,
+            "amendment": amendment,
+        }
         if other := [name for name, value in about.items() if facts[name] != value]:
             raise ValueError(f"its {other[0]} is '{facts[other[0]]}', not '{about[other[0]]}'")
         if facts["assurance_level"] not in _LEVELS:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.amended import FetchedAmendment, read_amendment
 from leakscale.audit.registration.amending import amendments_of
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
-from leakscale.audit.registration.origin import require_golds
+from leakscale.audit.registration.origin import Fetched, require_golds
 from leakscale.audit.registration.verifying import locked_bank, locked_nonce, locked_registration
-from leakscale.audit.remote.keys import deposit_key_of, server_key_of
+from leakscale.audit.remote.keys import deposit_key_of, envelope_of, server_key_of
 from leakscale.audit.remote.names import audit_name, deposit_subject, scores_name
 from leakscale.audit.remote.pieces import deposit_pieces
 from leakscale.errors import ConflictError, NotFoundError, PreconditionError
@@ -33,8 +34,8 @@ class Deposited:
     audit: DepositedAudit
     is_new: bool
     """False where it lay there already."""
-    new_amendments: tuple[str, ...]
-    """Variants that were sent, e.g. `amendment-1`."""
+    new_amendments: tuple[FetchedAmendment, ...]
+    """Amendments that were sent, with what the server knew when each came."""
     registration_digest: str
     """Hex SHA-256 of the signed registration."""
     server_key: bytes
@@ -86,7 +87,8 @@ def deposit_audit(
         facts = {"server": server, "server_key": key.hex()}
         digest = hashlib.sha256(content)
         AuditLedger(directory).append_once(EntryKind.DEPOSIT, subject=audit.name, digest=digest.digest(), facts=facts)
-        audit, sent = _send_amendments(client, directory, audit, facts)
+        origin = Fetched(audit.name, digest.hexdigest(), AuditLedger(directory).public_key(), server, key)
+        audit, sent = _send_amendments(client, directory, audit, origin)
     return Deposited(audit, is_new, sent, digest.hexdigest(), key)
 
 
@@ -151,20 +153,32 @@ def _counted(
 
 
 def _send_amendments(
-    client: Client, directory: AuditDirectory, audit: DepositedAudit, facts: dict[str, str]
-) -> tuple[DepositedAudit, tuple[str, ...]]:
-    """Send the amendments that the server does not have; return the audit, and the variants that were sent."""
+    client: Client, directory: AuditDirectory, audit: DepositedAudit, origin: Fetched
+) -> tuple[DepositedAudit, tuple[FetchedAmendment, ...]]:
+    """Send the amendments that the server does not have; return the audit, and what was sent.
+
+    The ledger gets what the server says it knew when each came.
+    """
     ledger, sent = AuditLedger(directory), []
-    envelopes = ledger.envelopes(EntryKind.AMENDMENT)
-    for number, envelope in enumerate(envelopes, start=1):
-        variant = f"amendment-{number}"
-        if number <= len(audit.amendments):
-            _require_same(audit, envelope, number)
-        else:
+    for number, envelope in enumerate(ledger.envelopes(EntryKind.AMENDMENT), start=1):
+        is_new = number > len(audit.amendments)
+        if is_new:
             audit = client.audits.amend(audit.name, envelope)
-            sent.append(variant)
-        subject = scores_name(audit.name.partition("/")[2], variant)
-        ledger.append_once(EntryKind.DEPOSIT, subject=subject, digest=hashlib.sha256(envelope).digest(), facts=facts)
+        _require_same(audit, envelope, number)
+        receipt, source = envelope_of(audit.amendment_receipts[number - 1]), f"amendment {number} of '{audit.name}'"
+        read = read_amendment(envelope, receipt, origin, number=number, source=source)
+        ledger.append_once(
+            EntryKind.DEPOSIT,
+            subject=scores_name(audit.name.partition("/")[2], read.amendment.variant),
+            digest=bytes.fromhex(read.digest),
+            facts={
+                "server": origin.server,
+                "server_key": origin.server_key.hex(),
+                "released_before": list(read.released_before),
+                "sealed_before": read.sealed_before,
+            },
+        )
+        sent += [read] if is_new else []
     return audit, tuple(sent)
 
 

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING
 
 from leakscale.audit.directory import AuditDirectory, BankRole, creating_directory, is_audit
 from leakscale.audit.forms import FormBank, write_bank
-from leakscale.audit.registration.amending import amendments_of
-from leakscale.audit.registration.documents import amendment_in, registration_in
+from leakscale.audit.registration.amended import (
+    FetchedAmendment,
+    amendment_facts,
+    fetched_amendments,
+    read_amendment,
+)
+from leakscale.audit.registration.documents import registration_in
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
-from leakscale.audit.registration.models import Amendment, Registration
+from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.opening import begin_ledger, drawn_from, read_frame
 from leakscale.audit.registration.origin import Fetched, fetched_of
 from leakscale.audit.registration.preconditions import require_drawn
 from leakscale.audit.registration.verifying import locked_bank, locked_registration, require_bank
-from leakscale.audit.remote.keys import server_key_of
+from leakscale.audit.remote.keys import envelope_of, server_key_of
 from leakscale.audit.remote.names import audit_name, bank_name, forms_subject
 from leakscale.audit.remote.pieces import read_forms
 from leakscale.digests import json_digest
@@ -41,7 +46,7 @@ class FetchedAudit:
     origin: Fetched
     is_new: bool
     """False where it was fetched before, and brought up to date."""
-    new_amendments: tuple[Amendment, ...]
+    new_amendments: tuple[FetchedAmendment, ...]
     is_drawn_again: bool
     """Whether a frame is there and the sample was drawn from it again."""
 
@@ -93,7 +98,7 @@ def fetch_audit(
         if held is not None:
             _require_drawn(registration, held, locked_bank(directory, registration))
             write_bank(held, directory.frame)
-        amendments = _take_amendments(directory, audit)
+        amendments = _take_amendments(directory, audit, origin)
         registration = locked_registration(directory)
     return FetchedAudit(directory, registration, origin, is_new, amendments, directory.frame.is_file())
 
@@ -175,24 +180,25 @@ def _require_same(directory: AuditDirectory, origin: Fetched) -> None:
             )
 
 
-def _take_amendments(directory: AuditDirectory, audit: DepositedAudit) -> tuple[Amendment, ...]:
-    """Enter the amendments that came since, as their author signed them; return them."""
-    known, registration = amendments_of(directory), locked_registration(directory)
+def _take_amendments(directory: AuditDirectory, audit: DepositedAudit, origin: Fetched) -> tuple[FetchedAmendment, ...]:
+    """Enter the amendments that came since, with the words of their author and of the server; return them."""
+    known, registration = fetched_amendments(directory, origin), locked_registration(directory)
+    if not len(known) <= len(audit.amendments) == len(audit.amendment_receipts):
+        raise IntegrityError(f"'{audit.name}' had {len(known)} amendments, and the server tells of fewer or half ones")
     new = []
-    for number, envelope in enumerate(audit.amendments, start=1):
-        source = f"amendment {number} of '{audit.name}'"
-        amendment = amendment_in(envelope, public_key=audit.author_key, source=source)
-        if amendment.number != number or (number <= len(known) and known[number - 1] != amendment):
-            raise IntegrityError(f"{source} is another one than the server told before, or has another number")
-        registration.with_amendment(amendment)
-        if number > len(known):
-            AuditLedger(directory).append(
-                EntryKind.AMENDMENT,
-                subject=amendment.variant,
-                digest=json_digest(amendment.to_json()),
-                facts=amendment.to_json(),
-            )
-            new.append(amendment)
-    if len(known) > len(audit.amendments):
-        raise IntegrityError(f"'{audit.name}' had {len(known)} amendments, and the server tells of fewer now")
+    for number, (envelope, stated) in enumerate(zip(audit.amendments, audit.amendment_receipts, strict=True), start=1):
+        source, receipt = f"amendment {number} of '{audit.name}'", envelope_of(stated)
+        read = read_amendment(envelope, receipt, origin, number=number, source=source)
+        if number <= len(known):
+            if read != known[number - 1]:
+                raise IntegrityError(f"{source} is another one than the server told before; ask who runs it")
+            continue
+        registration.with_amendment(read.amendment)
+        AuditLedger(directory).append(
+            EntryKind.AMENDMENT,
+            subject=read.amendment.variant,
+            digest=json_digest(read.amendment.to_json()),
+            facts=amendment_facts(read, envelope, receipt),
+        )
+        new.append(read)
     return tuple(new)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from leakscale.audit.answering.filing import enter_file, file_table
 from leakscale.audit.directory import AuditDirectory, BankRole
+from leakscale.audit.registration.amended import amendment_digest
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import Fetched
@@ -48,7 +49,8 @@ def take_scores(
     source = f"the scores of '{name}' on '{server}'"
     scores = client.audits.scores(name)
     envelope = envelope_of(scores.statement)
-    released = released_in(envelope, origin, variant=registration.variant, source=source)
+    amendment = amendment_digest(directory, origin, registration.variant)
+    released = released_in(envelope, origin, variant=registration.variant, amendment=amendment, source=source)
     files = list(_files(directory, registration, released, scores, source))
     for each in files:
         facts = {"made_by": "submit", "answers": each.answers}

@@ -14,6 +14,7 @@ from leakscale.audit.controls.pooling import PooledControls, pool_studies
 from leakscale.audit.controls.registering import control_names
 from leakscale.audit.controls.studied import studied
 from leakscale.audit.directory import REGISTERED, AuditDirectory
+from leakscale.audit.registration.amended import FetchedAmendment, fetched_amendments
 from leakscale.audit.registration.amending import amendments_of, registration_of
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment, Registration
@@ -83,6 +84,8 @@ class AuditFindings:
     """Where the audit was fetched from; None of one that scored its answers itself."""
     released: tuple[Released, ...]
     """The server's word on the scores of each variant that has them, the registered ones first."""
+    fetched_amendments: tuple[FetchedAmendment, ...]
+    """Amendments of a fetched audit, with what the server knew when each came."""
 
     @property
     def name(self) -> str:
@@ -134,6 +137,7 @@ def read_audit_findings(
         head=str(AuditLedger(directory).head()),
         origin=origin,
         released=_released(directory, origin, amendments) if origin else (),
+        fetched_amendments=fetched_amendments(directory, origin) if origin else (),
     )
 
 

@@ -30,6 +30,7 @@ def server_words(findings: AuditFindings) -> list[str]:
         return []
     return [
         f"Deposited as {findings.origin.audit}; scored and signed by the server {findings.origin.server}.",
+        *(f"The amendment {each}." for each in findings.fetched_amendments),
         *(
             f"Scores of {', '.join(each.released_before)} had left before the last answers of variant {each.variant} "
             f"were sealed, so whoever gave these may have known them (level {each.assurance_level})."
