@@ -16,7 +16,7 @@ from leakscale.audit.directory import BankRole
 from leakscale.audit.remote.limits import AMENDMENTS_MAX, DOCUMENT_BYTES_MAX, MODELS_MAX
 from leakscale.sealing import SealedPiece
 from leakscale.v1 import audit_service_pb2
-from leakscale_server.errors import InvalidRequest
+from leakscale_server.errors import DigestConflict, InvalidRequest
 from leakscale_server.identity.scopes import Role
 from leakscale_server.limits import MESSAGE_BYTES_MAX, PAGE_SIZE_MAX
 from leakscale_server.registry.audits import AuditDraft
@@ -104,6 +104,21 @@ def test_a_chunk_beyond_a_bound_is_refused(chunk: SentChunk, words: str, bench: 
 
     with pytest.raises(InvalidRequest, match=words):
         bench.auditing.submit(bench.set_key(locked, "audit", "tiny"), [chunk], ROB)
+
+
+def test_a_number_is_taken_so_often_and_no_more(bench: Bench, tmp_path: Path) -> None:
+    """Each is kept; what was sent last counts."""
+    locked = a_locked(tmp_path)
+    bench.deposit(locked)
+    key, bank = bench.set_key(locked, "audit", "tiny"), locked.banks[BankRole.AUDIT]
+    for number in range(8):
+        bench.submit(key, answers_to(bank, lambda *_, number=number: f"So {number}."))
+    last = bench.auditing.chunks(key, ROB, start=0, limit=9)
+
+    with pytest.raises(DigestConflict, match="sent 8 times"):
+        bench.submit(key, answers_to(bank))
+    assert bench.auditing.chunks(key, ROB, start=0, limit=9) == last
+    assert bench.auditing.seal(key, ROB, chunk_count=1, request_id="seal").chunk_count == 1
 
 
 def test_the_largest_audit_fits_a_message(bench: Bench) -> None:

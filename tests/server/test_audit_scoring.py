@@ -174,7 +174,7 @@ def test_a_registration_of_somebody_else_stands_over_no_deposit(bench: Bench, tm
         AuditStatement.REGISTRATION,
         subject="registration.json",
         digest=bytes(32),
-        predicate={**facts, "locked_at": "now"},
+        predicate={**facts, "locked_at": "2026-03-02T12:00:00+00:00"},
     )
     public = key.public_key().public_bytes_raw()
     forged = envelope_bytes(payload, signature=key.sign(signed_bytes(payload)), public_key=public)

@@ -277,10 +277,36 @@ def test_a_form_that_two_chunks_answer_is_refused(author: Client, runner: Client
     (answer_set, *_) = set_names("twice")
     key = author.audits.deposit_key().public_key
     (chunk,) = answer_chunks(answers_to(locked.banks[BankRole.AUDIT]), salt=SALT)
-    runner.audits.submit(answer_set, [sealed_chunk(answer_set, chunk, deposit_key=key)])
-    again = sealed_chunk(answer_set, replace(chunk, number=1), deposit_key=key)
+    both = [sealed_chunk(answer_set, replace(chunk, number=number), deposit_key=key) for number in range(2)]
+    runner.audits.submit(answer_set, both)
 
-    assert "chunk 1" in refusal(CaseDuplicateError, lambda: runner.audits.submit(answer_set, [again]))
+    assert "two answers to one form" in refusal(
+        CaseDuplicateError, lambda: runner.audits.seal(answer_set, chunk_count=2)
+    )
+    assert runner.audits.seal(answer_set, chunk_count=1).is_sealed
+
+
+def test_whoever_lost_a_folder_answers_again(author: Client, runner: Client, tmp_path: Path) -> None:
+    """Half an upload, with a chunk that no other folder has, is no dead end; what is sealed is what was asked for."""
+    locked = a_locked(tmp_path, "lost-folder")
+    deposit(author, locked)
+    (answer_set, *_) = set_names("lost-folder")
+    key = author.audits.deposit_key().public_key
+    answers = answers_to(locked.banks[BankRole.AUDIT])
+    lost, again = (answer_chunks(answers, salt=salt) for salt in (bytes(32), SALT))
+    (old,), (new,) = lost, again
+    digest = answers_digest([new.digest])
+    leftover = replace(old, number=7)
+    runner.audits.submit(answer_set, [sealed_chunk(answer_set, each, deposit_key=key) for each in (old, leftover)])
+    told = refusal(BankIncompleteError, lambda: runner.audits.seal(answer_set, chunk_count=1, answers_digest=digest))
+    runner.audits.submit(answer_set, [sealed_chunk(answer_set, new, deposit_key=key)])
+    there = runner.audits.chunks(answer_set)
+    receipt = runner.audits.seal(answer_set, chunk_count=1, answers_digest=digest).receipt
+
+    assert "others of yours took their place" in told
+    assert there == {0: new.digest, 7: leftover.digest}
+    assert receipt is not None
+    assert predicate_of(receipt.payload, Predicate.FORM_ANSWERS)["answers"] == digest
 
 
 def test_a_chunk_opens_for_its_own_set_number_and_digest_alone(author: Client, runner: Client, tmp_path: Path) -> None:

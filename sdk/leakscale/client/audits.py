@@ -111,13 +111,15 @@ class Audits:
     def submit(self, answer_set: str, chunks: Iterable[SealedChunk]) -> None:
         """Add chunks to an answer set; one that is there already, by number and digest, is left alone.
 
+        Until the seal, another chunk takes the place of the caller's own of its number.
+
         Args:
             answer_set: `audits/{audit}/variants/{variant}/banks/{bank}/models/{model}`.
             chunks: Sealed to the deposit key, in any order.
 
         Raises:
             CaseUnknownError, CaseDuplicateError, InvalidRequestError: If an answer fits no form that is open.
-            ConflictError: If a chunk of that number is there with other answers.
+            ConflictError: If a chunk of that number was replaced too often.
             AlreadyDoneError: If the answer set is sealed and lacks a chunk.
         """
         messages = (
@@ -130,20 +132,28 @@ class Audits:
         if first is not None:
             self._transport.upload(self._stub.SubmitFormAnswers, itertools.chain([first], messages))
 
-    def seal(self, answer_set: str, *, chunk_count: int, request_id: str = "seal") -> AnswerSet:
+    def seal(
+        self, answer_set: str, *, chunk_count: int, request_id: str = "seal", answers_digest: str = ""
+    ) -> AnswerSet:
         """Close a complete answer set; the same request again returns the same receipt.
 
         Args:
             answer_set: `audits/{audit}/variants/{variant}/banks/{bank}/models/{model}`.
             chunk_count: Chunks that make it, numbered from 0.
             request_id: At most 128 bytes; another one is refused once the set is sealed.
+            answers_digest: Of these chunks, as `leakscale.audit.remote.chunks` makes it: others are not sealed. Empty:
+                whatever is there.
 
         Raises:
-            BankIncompleteError: If a chunk or an answer is missing.
+            BankIncompleteError: If a chunk or an answer is missing, or is another one.
+            CaseDuplicateError: If two chunks answer one form.
             AlreadyDoneError: If somebody else, or another request, sealed it.
         """
         request = audit_service_pb2.SealFormAnswersRequest(
-            name=answer_set, chunk_count=chunk_count, request_id=request_id
+            name=answer_set,
+            chunk_count=chunk_count,
+            request_id=request_id,
+            answers_digest=bytes.fromhex(answers_digest),
         )
         return _answer_set(self._transport.unary(self._stub.SealFormAnswers, request).answer_set)
 

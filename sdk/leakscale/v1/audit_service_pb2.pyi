@@ -179,14 +179,16 @@ class SubmitFormAnswersResponse(_message.Message):
     def __init__(self, answer_set: _Optional[_Union[AnswerSet, _Mapping]] = ...) -> None: ...
 
 class SealFormAnswersRequest(_message.Message):
-    __slots__ = ("name", "chunk_count", "request_id")
+    __slots__ = ("name", "chunk_count", "request_id", "answers_digest")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    ANSWERS_DIGEST_FIELD_NUMBER: _ClassVar[int]
     name: str
     chunk_count: int
     request_id: str
-    def __init__(self, name: _Optional[str] = ..., chunk_count: _Optional[int] = ..., request_id: _Optional[str] = ...) -> None: ...
+    answers_digest: bytes
+    def __init__(self, name: _Optional[str] = ..., chunk_count: _Optional[int] = ..., request_id: _Optional[str] = ..., answers_digest: _Optional[bytes] = ...) -> None: ...
 
 class SealFormAnswersResponse(_message.Message):
     __slots__ = ("answer_set",)

@@ -146,7 +146,7 @@ class AuditServiceServicer:
 
     def SubmitFormAnswers(self, request_iterator, context):
         """Add sealed chunks of answers to an answer set, each whole or not at all. A chunk that is there already, by number
-        and digest, is left alone.
+        and digest, is left alone; until the seal another one takes the place of the caller's own of its number.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

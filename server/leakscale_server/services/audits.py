@@ -117,7 +117,13 @@ class AuditService(audit_service_pb2_grpc.AuditServiceServicer):
     ) -> audit_service_pb2.SealFormAnswersResponse:
         """Close a complete answer set."""
         key = self._auditing.answer_set(*_set(request.name, "name"), call.caller)
-        sealed = self._auditing.seal(key, call.caller, chunk_count=request.chunk_count, request_id=request.request_id)
+        sealed = self._auditing.seal(
+            key,
+            call.caller,
+            chunk_count=request.chunk_count,
+            request_id=request.request_id,
+            answers_digest=request.answers_digest,
+        )
         return audit_service_pb2.SealFormAnswersResponse(answer_set=_answer_set(key, sealed))
 
     def DownloadScores(  # noqa: N802

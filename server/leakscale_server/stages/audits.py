@@ -192,7 +192,7 @@ class Auditing:
 
         Raises:
             InvalidRequest, CaseUnknown, CaseDuplicate: If a chunk does not open, or does not fit the forms.
-            DigestConflict: If a chunk's number is taken by other answers of the caller's.
+            DigestConflict: If a chunk's number was taken too often.
             AlreadyDone: If the set is sealed and a chunk is not among those that it has.
         """
         audit = self._audits.get(key.project, key.audit_id)
@@ -215,10 +215,19 @@ class Auditing:
                     case_count=checked.case_count,
                 )
 
-    def seal(self, key: SetKey, caller: Caller, *, chunk_count: int, request_id: str) -> SealedAnswers:
+    def seal(
+        self, key: SetKey, caller: Caller, *, chunk_count: int, request_id: str, answers_digest: bytes = b""
+    ) -> SealedAnswers:
         """Close a complete answer set; see `FormSeals.seal`."""
         audit = self._audits.get(key.project, key.audit_id)
-        return self._seals.seal(audit, key, caller.principal, chunk_count=chunk_count, request_id=request_id)
+        return self._seals.seal(
+            audit,
+            key,
+            caller.principal,
+            chunk_count=chunk_count,
+            request_id=request_id,
+            answers_digest=answers_digest,
+        )
 
     def scores(self, audit_id: str, variant: str, caller: Caller) -> tuple[SignedStatement, Iterator[bytes]]:
         """Return the scores of a variant whose answer sets are all sealed; asked again, the same bytes return.

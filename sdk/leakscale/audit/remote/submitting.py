@@ -145,8 +145,9 @@ class _Submission:
         missing = [chunk for chunk in chunks if there.get(chunk.number) != chunk.digest]
         key = deposit_key_of(self.client, server_key=self.server_key, server=self.server) if missing else b""
         self.client.audits.submit(name, self._sealed(name, missing, key, len(chunks), progress))
-        answer_set = self.client.audits.seal(name, chunk_count=len(chunks))
-        digest, receipt = answers_digest(chunk.digest for chunk in chunks), self._receipt(answer_set)
+        digest = answers_digest(chunk.digest for chunk in chunks)
+        answer_set = self.client.audits.seal(name, chunk_count=len(chunks), answers_digest=digest)
+        receipt = self._receipt(answer_set)
         if receipt.facts.get("answers") != digest:
             raise IntegrityError(f"the receipt of '{name}' is of other answers than were sent; ask who runs the server")
         self._enter(answer_set, digest)

@@ -1,6 +1,7 @@
 """Answers to forms as they come in: a row a chunk, sealed to the vault; here only their places are known.
 
 Each principal fills an answer set of its own, so that nobody stands in another's way; the first that seals has it.
+Until then a chunk that is sent again, from another folder, takes the place of the one before: nothing was told of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ __all__ = ["FormChunk", "FormChunks"]
 
 _OF_SET = "project = ? AND audit_id = ? AND variant = ? AND bank = ? AND model_id = ? AND principal = ?"
 _PLACE_BYTES = 4
+_VERSIONS_MAX = 8
+"""How often a number may be taken: a stream without end would fill the registry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +37,9 @@ class FormChunks:
         self._registry = registry
 
     def has(self, key: SetKey, principal: str, *, number: int, digest: bytes) -> bool:
-        """Tell whether a chunk is there already.
-
-        Raises:
-            DigestConflict: If another one has its number.
-        """
-        rows = self._rows(key, principal, "digest", "AND number = ?", number)
-        if rows and rows[0]["digest"] != digest:
-            raise DigestConflict(
-                f"chunk {number} of answer set {key.name!r} is there with other answers; the first ones stand, so "
-                "submit what was answered first",
-                subject=key.name,
-            )
-        return bool(rows)
+        """Tell whether a chunk is there already, and counts."""
+        rows = self._rows(key, principal, "digest", "AND number = ? ORDER BY version", number)
+        return bool(rows) and rows[-1]["digest"] == digest
 
     def add(
         self,
@@ -62,13 +55,13 @@ class FormChunks:
         """Store a chunk that was judged and is not there; call it inside a transaction.
 
         Raises:
-            CaseDuplicate: If an answer of it is to a form that has its answer in another chunk.
+            DigestConflict: If its number was taken too often.
         """
-        taken = self._places(self._rows(key, principal, "places"))
-        if not taken.isdisjoint(_unpacked(places)):
-            raise CaseDuplicate(
-                f"chunk {number} of answer set {key.name!r} answers a form that another chunk answers; send each "
-                "answer once",
+        version = len(self._rows(key, principal, "version", "AND number = ?", number))
+        if version == _VERSIONS_MAX:
+            raise DigestConflict(
+                f"chunk {number} of answer set {key.name!r} was sent {version} times with other answers, which is the "
+                "most; go on with the last of them, or by another principal",
                 subject=key.name,
             )
         row: Row = {
@@ -79,6 +72,7 @@ class FormChunks:
             "model_id": key.model_id,
             "principal": principal,
             "number": number,
+            "version": version,
             "digest": digest,
             "answer_count": len(places) // _PLACE_BYTES,
             "case_count": case_count,
@@ -89,17 +83,20 @@ class FormChunks:
 
     def listed(self, key: SetKey, principal: str, *, start: int, limit: int) -> list[FormChunk]:
         """List the chunks of a principal from a number on, in their order."""
-        more = "AND number >= ? ORDER BY number LIMIT ?"
-        rows = self._rows(key, principal, "number, digest, answer_count", more, start, limit)
+        # Of columns beside max(), SQLite gives those of the row that has it.
+        more = "AND number >= ? GROUP BY number ORDER BY number LIMIT ?"
+        rows = self._rows(key, principal, "number, digest, answer_count, max(version)", more, start, limit)
         return [FormChunk(row["number"], row["digest"], row["answer_count"]) for row in rows]
 
     def whole(self, key: SetKey, principal: str, *, chunk_count: int) -> list[FormChunk]:
-        """Return the chunks that make a complete set, in their order.
+        """Return the chunks that make a complete set, in their order; those of higher numbers are left out.
 
         Raises:
-            BankIncomplete: If one is missing or too many, or an answer is.
+            BankIncomplete: If one is missing, or an answer is.
+            CaseDuplicate: If two answer one form.
         """
-        rows = self._rows(key, principal, "number, digest, answer_count, case_count, places", "ORDER BY number")
+        columns = "number, digest, answer_count, case_count, places, max(version)"
+        rows = self._rows(key, principal, columns, "AND number < ? GROUP BY number ORDER BY number", chunk_count)
         if [row["number"] for row in rows] != list(range(chunk_count)):
             raise BankIncomplete(
                 f"answer set {key.name!r} has {len(rows)} chunks of yours, and chunks 0 to {chunk_count - 1} are to "
@@ -107,6 +104,11 @@ class FormChunks:
                 subject=key.name,
             )
         answered, case_count = len(self._places(rows)), rows[0]["case_count"]
+        if answered < sum(row["answer_count"] for row in rows):
+            raise CaseDuplicate(
+                f"answer set {key.name!r} has two answers to one form, in two chunks of yours; send each answer once",
+                subject=key.name,
+            )
         if answered != case_count:
             raise BankIncomplete(
                 f"answer set {key.name!r} has {answered} of {case_count} answers; submit the rest, then seal",

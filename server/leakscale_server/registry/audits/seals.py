@@ -9,7 +9,7 @@ from typing import Final
 
 from leakscale.models import SignedStatement
 from leakscale.statements import Predicate, statement
-from leakscale_server.errors import AlreadyDone, InvalidRequest
+from leakscale_server.errors import AlreadyDone, BankIncomplete, InvalidRequest
 from leakscale_server.registry.audits.audit import Audit, SealedAnswers, SetKey
 from leakscale_server.registry.audits.chunks import FormChunk, FormChunks
 from leakscale_server.store.database import InsertOnlyDatabase, Row
@@ -69,12 +69,30 @@ class FormSeals:
         if self.find(key) is not None:
             raise AlreadyDone(f"answer set {key.name!r} is sealed, so it takes no more answers", subject=key.name)
 
-    def seal(self, audit: Audit, key: SetKey, principal: str, *, chunk_count: int, request_id: str) -> SealedAnswers:
+    def seal(
+        self,
+        audit: Audit,
+        key: SetKey,
+        principal: str,
+        *,
+        chunk_count: int,
+        request_id: str,
+        answers_digest: bytes = b"",
+    ) -> SealedAnswers:
         """Close a complete answer set; the same request again returns the same receipt.
+
+        Args:
+            audit: Whose it is.
+            key: Where it is.
+            principal: Whose chunks make it.
+            chunk_count: How many.
+            request_id: By which it is known again.
+            answers_digest: SHA-256 over the digests of these chunks; empty for whatever is there.
 
         Raises:
             InvalidRequest: If the request id is too long, or there cannot be so many chunks.
-            BankIncomplete: If a chunk or an answer is missing.
+            BankIncomplete: If a chunk or an answer is missing, or is another one.
+            CaseDuplicate: If two chunks answer one form.
             AlreadyDone: If another principal or request sealed it.
         """
         if len(request_id.encode()) > _REQUEST_ID_BYTES_MAX:
@@ -84,7 +102,9 @@ class FormSeals:
         with self._registry.transaction():
             sealed = self.find(key)
             if sealed is None:
-                self._close(audit, key, principal, chunk_count=chunk_count, request_id=request_id)
+                chunks = self._chunks.whole(key, principal, chunk_count=chunk_count)
+                _require_these(chunks, answers_digest, key)
+                self._close(audit, key, principal, chunks, request_id=request_id)
                 sealed = self.find(key)
                 assert sealed is not None  # noqa: S101 - written above
         if (sealed.principal, sealed.request_id, sealed.chunk_count) != (principal, request_id, chunk_count):
@@ -95,9 +115,8 @@ class FormSeals:
             )
         return sealed
 
-    def _close(self, audit: Audit, key: SetKey, principal: str, *, chunk_count: int, request_id: str) -> None:
-        chunks = self._chunks.whole(key, principal, chunk_count=chunk_count)
-        digest = hashlib.sha256(b"".join(chunk.digest for chunk in chunks)).digest()
+    def _close(self, audit: Audit, key: SetKey, principal: str, chunks: list[FormChunk], *, request_id: str) -> None:
+        digest = _digest_of(chunks)
         body = {
             "audit": key.audit_id,
             "variant": key.variant,
@@ -117,7 +136,7 @@ class FormSeals:
             "model_id": key.model_id,
             "principal": principal,
             "request_id": request_id,
-            "chunk_count": chunk_count,
+            "chunk_count": len(chunks),
             "ledger_index": index,
             "payload": payload,
             "signature": self._signer.sign_statement(payload),
@@ -136,6 +155,19 @@ class FormSeals:
             chunk_count=row["chunk_count"],
             ledger_index=row["ledger_index"],
             receipt=SignedStatement(row["payload"], row["signature"], self._signer.public_key),
+        )
+
+
+def _digest_of(chunks: list[FormChunk]) -> bytes:
+    return hashlib.sha256(b"".join(chunk.digest for chunk in chunks)).digest()
+
+
+def _require_these(chunks: list[FormChunk], answers_digest: bytes, key: SetKey) -> None:
+    if answers_digest and _digest_of(chunks) != answers_digest:
+        raise BankIncomplete(
+            f"the chunks of answer set {key.name!r} are not those of answers_digest: others of yours took their place; "
+            "submit again, then seal",
+            subject=key.name,
         )
 
 
