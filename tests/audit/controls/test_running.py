@@ -217,6 +217,8 @@ def test_settings_that_do_not_exist_are_refused(tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_here_cannot_be_trained(tmp_path: Path) -> None:
     """A log answers, and learns nothing."""
-    directory = a_word_problem_audit(tmp_path, plan=PLAN.replace('revision = "1"', 'revision = "1"\nengine = "log"'))
+    options = "engine_options = {batch_size = 32, thread_count = 1}"
+    assert options in PLAN
+    directory = a_word_problem_audit(tmp_path, plan=PLAN.replace(options, 'engine = "log"'))
     with pytest.raises(PreconditionError, match="registered with engine 'log', and only one that this machine holds"):
         run_control(directory, a_control(), folder=tmp_path)
