@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from leakscale.csv_text import csv_text
+from leakscale.plain_text import one_line
 from leakscale.stats import Interval
 
 __all__ = [
@@ -229,8 +230,8 @@ def _words(value: Any, style: str) -> str:
     if isinstance(value, tuple):
         return str(len(value)) if value else "-"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_words(each, style)}" for name, each in value.items()) or "-"
-    text = value.value if isinstance(value, enum.Enum) else str(value)
+        return ", ".join(f"{one_line(name)} {_words(each, style)}" for name, each in value.items()) or "-"
+    text = one_line(value.value if isinstance(value, enum.Enum) else str(value))
     return text[:_DIGEST_SHOWN] if style == "digest" else text
 
 

@@ -30,7 +30,7 @@ from leakscale.audit.remote.fetching import FetchedAudit, fetch_audit
 from leakscale.audit.remote.names import answer_set_name
 from leakscale.audit.remote.submitting import Submitted, submit_answers
 from leakscale.audit.report import read_audit_findings
-from leakscale.audit.report.writing import render_markdown
+from leakscale.audit.report.twin import render_markdown
 from leakscale.cli.app import app
 from leakscale.client import Client
 from leakscale.deposits import ReleasedScores

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leakscale.cli.shell import shell_of
+from leakscale.plain_text import one_line
 
 if TYPE_CHECKING:
     from leakscale.audit.directory import AuditDirectory
@@ -147,7 +148,7 @@ def _entry_lines(entry: LedgerEntry) -> Iterator[str]:
     yield f"{entry.number:>3}  {entry.at}  {entry.kind:<10} {entry.subject}"
     if entry.kind == "amendment":
         changes = ", ".join(f"{field} = {value!r}" for field, value in entry.facts["changes"].items())
-        yield f"     {changes}: {entry.facts['reason']}"
+        yield f"     {one_line(f'{changes}: ' + entry.facts['reason'])}"
 
 
 def _entry(entry: LedgerEntry) -> dict[str, Any]:

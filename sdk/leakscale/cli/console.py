@@ -10,13 +10,13 @@ import json
 import logging
 import os
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import typer
 
+from leakscale.plain_text import shown
 from leakscale.progress import Progress, shown_progress
 
 if TYPE_CHECKING:
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
     from leakscale.cli.exits import Failure
 
-__all__ = ["Console", "shown"]
+__all__ = ["Console"]
 
-_COMMANDING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode: controls, marks of format and direction, halves of letters, separators of lines."""
 _SIGPIPE_EXIT = 141
 """What a shell reports for a program whose reader went away."""
 
@@ -101,18 +99,6 @@ class Console:
         """
         with shown_progress(task, total=total, unit=unit, write=self.note) as bar:
             yield bar
-
-
-def shown(text: str) -> str:
-    """Return a text with every character that commands a terminal, or turns its lines around, written as an escape.
-
-    Names in it may be somebody else's.
-    """
-    return "".join(repr(letter)[1:-1] if _commands(letter) else letter for letter in text)
-
-
-def _commands(letter: str) -> bool:
-    return letter not in "\n\t" and not letter.isprintable() and unicodedata.category(letter) in _COMMANDING
 
 
 class _Noting(logging.Handler):

@@ -29,7 +29,7 @@ from leakscale.audit.importers.filing import import_into_audit
 from leakscale.audit.registration.amending import amend_audit
 from leakscale.audit.registration.locking import lock_audit
 from leakscale.audit.report import audit_figures, read_audit_findings, render_audit_report, write_audit_report
-from leakscale.audit.report.writing import finding
+from leakscale.audit.report.words import finding
 from leakscale.cli.app import app
 from leakscale.cli.audit import app as verbs
 from leakscale.cli.console import Console
@@ -237,6 +237,50 @@ def test_an_amendment_stands_beside_what_was_registered(tmp_path: Path) -> None:
     assert twin.index("analysis/registered/3-advantage.csv") < twin.index("analysis/amendment-1/3-advantage.csv")
 
 
+def test_a_reason_forges_no_line_of_a_report(tmp_path: Path) -> None:
+    """It is somebody's text: a heading of its own, a tag or a turned line would be taken for the report's."""
+    directory = locked_audit(tmp_path, plan=ONE)
+    answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 1."))
+    reason = "x\n\n# No advantage, says NASA\n<b>\u202ebold [link](http://example.org)"
+    amend_audit(directory, changes={"inference.rho": 0.05}, reason=reason)
+    write_audit_report(read_audit_findings(directory))
+    page, twin = twins(directory)
+    outcome = CliRunner().invoke(
+        app, ["audit", "show", str(directory.root)], obj=Shell(console=Console(), server="", token=None)
+    )
+
+    assert "says NASA" in twin
+    assert "says NASA" in page
+    for text in (twin, outcome.stdout):
+        assert not re.search(r"^# No advantage, says", text, re.MULTILINE)
+        assert "\u202e" not in text
+    assert "\\<b\\>" in twin
+    assert "\\[link\\](http" in twin
+    assert "<b>\u202e" not in page
+    assert "\u202e" not in page
+
+
+def test_the_figure_of_gaps_brings_every_number_that_it_draws(reported: AuditDirectory) -> None:
+    """Gap, control bank's gap and what may be owed to exposure, each with its bounds."""
+    figure = audit_figures(read_audit_findings(reported))["gaps"]
+    (row,) = figure.table.rows
+    columns = figure.table.to_csv().splitlines()[0].split(",")
+
+    assert {"gap_low", "control_gap", "control_gap_high", "exposure", "exposure_low"} <= set(columns)
+    assert f"{100 * row.control_gap.estimate:.1f} points" in figure.panels[0].description
+
+
+def test_opened_tables_do_not_repeat_their_title_and_their_notes_show_code(reported: AuditDirectory) -> None:
+    """The title is in the line that opens them; backticks are Markdown's."""
+    page, _ = twins(reported)
+    opened = re.findall(r"<details><summary>(Table [^<]+)</summary>(.*?)</details>", page, re.DOTALL)
+
+    assert opened
+    assert not any(f"<caption>{title}" in body for title, body in opened)
+    assert "<code>fixed</code> alone" in page
+    assert not re.search(r"<caption>[^<]*`", page)
+
+
 def test_a_control_that_was_not_finished_is_told(tmp_path: Path) -> None:
     """Whoever registers three and finishes the best one reports all three."""
     directory = a_spoken_control(a_word_problem_audit(tmp_path), a_control())
@@ -285,7 +329,9 @@ def test_what_an_import_overlooked_stands_in_the_report(tmp_path: Path) -> None:
 
     made_by = {row.file: row.made_by.split()[2] for row in read_audit_findings(directory).files.rows}
     assert made_by["scores/registered/audit/tiny.base.correct.import.json"] == "import"
-    for text in twins(directory):
+    page, twin = twins(directory)
+    assert "was fixed before a score existed" not in page
+    for text in (page, twin):
         assert "scores/registered/audit/tiny.base.correct.jsonl" in text
         assert "the prompts of a parent" in text
         assert "were not compared" in text

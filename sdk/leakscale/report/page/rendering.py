@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from leakscale.plain_text import shown
 from leakscale.report.page.drawing import FONTS, inline_svg
 from leakscale.report.page.extra import require_extra
 from leakscale.report.page.figures import PANEL_WIDTH, PageFigure, Panel
@@ -52,6 +53,7 @@ def render_page(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -72,6 +74,11 @@ def typographic(words: str) -> str:
     return _MINUS.sub("\u2212", words).replace(" %", "\u00a0%")
 
 
+def _finalized(value: Any) -> Any:
+    """Let no text from outside turn the words around it; what is markup is ours and was made of such texts."""
+    return shown(value) if type(value) is str else value
+
+
 def _add_filters(environment: jinja2.Environment) -> None:
     from markupsafe import Markup, escape  # noqa: PLC0415 - comes with jinja2
 
@@ -90,7 +97,7 @@ def _add_filters(environment: jinja2.Environment) -> None:
         return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(table.to_csv().encode()).decode()}"
 
     def ticks(words: str) -> Markup:
-        return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(words))))  # noqa: S704 - escaped
+        return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(shown(words)))))  # noqa: S704 - escaped
 
     def css_text(words: str) -> Markup:
         return Markup(words)  # noqa: S704 - constants of ours
