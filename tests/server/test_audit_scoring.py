@@ -29,8 +29,9 @@ from leakscale.audit.remote.pieces import deposit_pieces
 from leakscale.audit.scoring.answers import score_answers
 from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
-from leakscale.statements import envelope_bytes, signed_bytes, statement
+from leakscale.statements import Predicate, envelope_bytes, predicate_of, signed_bytes, statement
 from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest
+from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.scopes import Role
 from leakscale_server.scorer.audits import documents
 from leakscale_server.scorer.audits.contract import (
@@ -141,6 +142,19 @@ def test_answers_that_were_judged_by_another_registration_do_not_count(bench: Be
     with pytest.raises(IntegrityFailure, match="other chunks than were judged"):
         list(bench.scorer.release(release_of(other)))
     assert len(list(bench.scorer.release(release_of(one)))) == 5
+
+
+@pytest.mark.parametrize(("amender", "level"), [(ROB, "L1"), (a_caller("una", Role.AUTHOR), "L2")])
+def test_who_amends_is_an_author(amender: Caller, level: str, bench: Bench, tmp_path: Path) -> None:
+    """Whoever sends an amendment has the author's key, and with it forms and golds."""
+    locked = a_locked(tmp_path)
+    bench.deposit(locked)
+    amend_audit(locked.directory, changes={"decoding.token_count_max": 9}, reason="none", now=NOW)
+    bench.auditing.amend("demo", locked.directory.ledger.read_bytes().splitlines()[-1], amender)
+    bench.answer(locked)
+    statement_of, _ = bench.released(locked)
+
+    assert predicate_of(statement_of.payload, Predicate.AUDIT_SCORES)["assurance_level"] == level
 
 
 def test_what_was_locked_is_scored_for_one_registration_of_one_project(bench: Bench, tmp_path: Path) -> None:

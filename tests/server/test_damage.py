@@ -71,6 +71,15 @@ def a_database(path: Path) -> InsertOnlyDatabase:
     return database
 
 
+def test_a_table_of_another_version_is_said_at_the_start(tmp_path: Path) -> None:
+    """And not with every call that needs it, as damage that no copy mends."""
+    a_database(tmp_path / "registry.db").close()
+    newer = Table("facts", {**TABLE.columns, "time": str}, ("name",))
+
+    with pytest.raises(DamagedError, match=r"registry\.db is of another version of leakscale: its table 'facts' has"):
+        InsertOnlyDatabase(tmp_path / "registry.db", [newer])
+
+
 def test_damage_in_the_middle_of_a_database_is_said_when_it_is_met(tmp_path: Path) -> None:
     """Whatever SQLite makes of it: no caller is told that the server failed for no reason, and none a wrong row."""
     a_database(tmp_path / "vault.db").close()

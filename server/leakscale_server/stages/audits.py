@@ -288,7 +288,7 @@ class Auditing:
             audit=_order(audit),
             amendment=amendment,
             sets=tuple(SealedSet(key.bank, key.model_id, self._digests(sealed[key])) for key in audit.sets_of(variant)),
-            assurance_level="L1" if audit.draft.depositor in principals else "L2",
+            assurance_level="L2" if principals.isdisjoint(audit.authors) else "L1",
             released_before=tuple(each for each, index in self._scores.released(audit).items() if index < last),
         )
 

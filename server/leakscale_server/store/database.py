@@ -29,7 +29,7 @@ _OF_A_LOST_SCHEMA: Final = ("no such table", "no such column", "malformed")
 
 
 class DamagedError(sqlite3.DatabaseError):
-    """A database file does not hold what was written to it."""
+    """A database file does not hold what was written to it, or was written by another version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,11 @@ class InsertOnlyDatabase:
     def _create(self, table: Table) -> None:
         handle = self._database.table(table.name)
         if handle.exists():
+            if handle.columns_dict.keys() != table.columns.keys():
+                raise DamagedError(
+                    f"{self._path.name} is of another version of leakscale: its table {table.name!r} has other "
+                    "columns; serve the folder with that version, or begin with a new one"
+                )
             return
         handle.create(dict(table.columns), pk=table.primary_key, not_null=set(table.columns))
         if table.unique:

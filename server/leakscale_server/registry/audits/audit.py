@@ -83,6 +83,8 @@ class Audit:
     amendments: tuple[bytes, ...]
     amendment_receipts: tuple[SignedStatement, ...]
     """For each amendment: what was sealed, and what had left, when it came."""
+    authors: frozenset[str]
+    """Principals that deposited or amended it: who has the author's key has forms and right answers."""
     create_time: datetime
 
     @property

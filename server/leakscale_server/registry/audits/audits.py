@@ -209,7 +209,7 @@ class AuditRegistry:
 
     def _audit(self, row: Row) -> Audit:
         query = (
-            "SELECT amendment, payload, signature FROM audit_amendments WHERE project = ? AND audit_id = ? "
+            "SELECT amendment, payload, signature, principal FROM audit_amendments WHERE project = ? AND audit_id = ? "
             "ORDER BY number"
         )
         amendments = self._registry.rows(query, (row["project"], row["audit_id"]))
@@ -228,5 +228,6 @@ class AuditRegistry:
             draft,
             tuple(each["amendment"] for each in amendments),
             tuple(SignedStatement(each["payload"], each["signature"], key) for each in amendments),
+            frozenset((row["depositor"], *(each["principal"] for each in amendments))),
             datetime.fromisoformat(row["create_time"]),
         )
