@@ -18,6 +18,7 @@ from tests.audit.registration.builders import NOW, PLAN, edit_bank, parent_line,
 from typer.testing import CliRunner
 
 from leakscale.audit.analysis import analyze_audit
+from leakscale.audit.answering.filing import file_table
 from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amending import amend_audit, amendments_of, registration_of
@@ -31,9 +32,11 @@ from leakscale.audit.remote.names import answer_set_name
 from leakscale.audit.remote.submitting import Submitted, submit_answers
 from leakscale.audit.report import read_audit_findings
 from leakscale.audit.report.twin import render_markdown
+from leakscale.audit.scores import ScoreTable
 from leakscale.cli.app import app
 from leakscale.client import Client
 from leakscale.deposits import ReleasedScores
+from leakscale.digests import json_digest
 from leakscale.errors import (
     AlreadyDoneError,
     ConflictError,
@@ -381,10 +384,46 @@ def test_an_amendment_that_its_author_did_not_sign_is_none(author: Client, runne
     ]
     for message, facts in forgeries:
         theirs.ledger.write_bytes(honest)
-        AuditLedger(theirs).append(EntryKind.AMENDMENT, subject="amendment-1", digest=b"1" * 32, facts=facts)
+        told = {name: value for name, value in facts.items() if name not in kept}
+        digest = json_digest(told)
+        AuditLedger(theirs).append(EntryKind.AMENDMENT, subject="amendment-1", digest=digest, facts=facts)
         for read in (amendments_of, lambda each: analyze_audit(each, variant="amendment-1")):
             with pytest.raises(IntegrityError, match=message):
                 read(theirs)
+
+
+def test_tables_that_the_server_did_not_sign_are_not_analyzed(author: Client, runner: Client, tmp_path: Path) -> None:
+    """Whoever answers holds the ledger's key: a ledger begun again with other tables is as whole as the first."""
+    deposited(author, an_audit(tmp_path, "retold", control_count=0))
+    theirs = fetched(runner, "retold", tmp_path / "theirs").directory
+    answer(theirs, roles=(BankRole.AUDIT,))
+    submitted(runner, theirs)
+    analyze_audit(theirs)
+    again = fetched(runner, "retold", tmp_path / "again").directory
+    table = ScoreTable.from_jsonl(theirs.scores("tiny", bank=BankRole.AUDIT))
+    path = again.scores("tiny", bank=BankRole.AUDIT)
+    with pytest.raises(PreconditionError, match="no scores"):
+        analyze_audit(again)
+    file_table(again, path, replace(table, scores=1 - table.scores), {"made_by": "submit"})
+    with pytest.raises(PreconditionError, match="are not released here; run `leakscale audit submit"):
+        analyze_audit(again)
+    again.released().write_bytes(theirs.released().read_bytes())
+    with pytest.raises(IntegrityError, match=r"model 'tiny' on the audit bank .* are not those that the server signed"):
+        analyze_audit(again)
+
+
+def test_an_amendment_of_the_inference_has_the_level_of_the_scores_that_it_reads(
+    author: Client, runner: Client, tmp_path: Path
+) -> None:
+    """It asks nobody again."""
+    mine = an_audit(tmp_path, "reread", control_count=0)
+    amend_audit(mine, changes={"inference.rho": 0.05}, reason="why", now=NOW)
+    deposited(author, mine)
+    theirs = fetched(runner, "reread", tmp_path / "theirs").directory
+    answer(theirs, roles=(BankRole.AUDIT,))
+    submitted(runner, theirs)
+    assert registration_of(theirs, "amendment-1").assurance_level == "L2"
+    analyze_audit(theirs, variant="amendment-1")
 
 
 def test_scores_of_another_amendment_are_not_those_of_this_one(author: Client, runner: Client, tmp_path: Path) -> None:

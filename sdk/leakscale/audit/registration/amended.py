@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from leakscale.audit.directory import REGISTERED, AuditDirectory
 from leakscale.audit.registration.documents import amendment_in
-from leakscale.audit.registration.entries import EntryKind
+from leakscale.audit.registration.entries import WORDS, EntryKind
 from leakscale.audit.registration.ledger import AuditLedger
 from leakscale.audit.registration.models import Amendment
 from leakscale.audit.registration.origin import Fetched
@@ -22,9 +22,6 @@ from leakscale.errors import IntegrityError, NotFoundError
 from leakscale.statements import Predicate
 
 __all__ = ["FetchedAmendment", "amendment_digest", "amendment_facts", "fetched_amendments", "read_amendment"]
-
-_WORDS: Final = ("envelope", "receipt")
-"""Facts of an entry beside the amendment itself: what its author and the server signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +52,12 @@ def fetched_amendments(directory: AuditDirectory, fetched: Fetched) -> tuple[Fet
     found = []
     for number, entry in enumerate(entries, start=1):
         source = f"ledger '{directory.ledger}', entry {entry.number}"
-        words = [entry.facts.get(name) for name in _WORDS]
+        words = [entry.facts.get(name) for name in WORDS]
         if not all(isinstance(each, str) for each in words):
             raise IntegrityError(f"{source}: an amendment without its author's and the server's word; fetch again")
         envelope, receipt = (str(each).encode() for each in words)
         read = read_amendment(envelope, receipt, fetched, number=number, source=source)
-        told = {name: value for name, value in entry.facts.items() if name not in _WORDS}
-        if told != read.amendment.to_json():
+        if entry.told != read.amendment.to_json():
             raise IntegrityError(f"{source}: says another amendment than its author signed; fetch again")
         found.append(read)
     return tuple(found)
@@ -100,7 +96,7 @@ def read_amendment(envelope: bytes, receipt: bytes, fetched: Fetched, *, number:
 
 def amendment_facts(read: FetchedAmendment, envelope: bytes, receipt: bytes) -> Mapping[str, Any]:
     """Return the facts of the ledger's entry about an amendment."""
-    return read.amendment.to_json() | dict(zip(_WORDS, (envelope.decode(), receipt.decode()), strict=True))
+    return read.amendment.to_json() | dict(zip(WORDS, (envelope.decode(), receipt.decode()), strict=True))
 
 
 def amendment_digest(directory: AuditDirectory, fetched: Fetched, variant: str) -> str:

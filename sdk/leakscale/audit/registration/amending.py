@@ -94,25 +94,29 @@ def registration_of(directory: AuditDirectory, variant: str = REGISTERED) -> Reg
         NotFoundError: If there is no such amendment.
         PreconditionError, IntegrityError: As `locked_registration`.
     """
-    registration = _with_assurance(directory, locked_registration(directory), variant)
+    registration = locked_registration(directory)
     if variant == REGISTERED:
-        return registration
+        return _with_assurance(directory, registration, REGISTERED)
     amendments = {amendment.variant: amendment for amendment in amendments_of(directory)}
     if variant not in amendments:
         known = ", ".join((REGISTERED, *amendments))
         raise NotFoundError(f"variant '{variant}' is not in audit '{registration.name}'; it has {known}")
-    return registration.with_amendment(amendments[variant])
+    amended = registration.with_amendment(amendments[variant])
+    return _with_assurance(directory, amended, _scored(registration, amended))
 
 
-def _with_assurance(directory: AuditDirectory, registration: Registration, variant: str) -> Registration:
+def _with_assurance(directory: AuditDirectory, registration: Registration, scored: str) -> Registration:
     fetched = fetched_of(directory)
-    released = released_of(directory, fetched, variant) if fetched else None
+    released = released_of(directory, fetched, scored) if fetched else None
     return replace(registration, assurance_level=released.assurance_level) if released else registration
 
 
 def scored_variant(directory: AuditDirectory, registration: Registration) -> str:
     """Return the variant whose answers an analysis takes: an amendment of the inference alone asks nobody again."""
-    registered = registration_of(directory)
+    return _scored(locked_registration(directory), registration)
+
+
+def _scored(registered: Registration, registration: Registration) -> str:
     as_asked = registration.plan.model_copy(update={"inference": registered.plan.inference})
     return REGISTERED if as_asked == registered.plan else registration.variant
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from leakscale.audit.registration.signing import AuditStatement, open_envelope
 from leakscale.errors import IntegrityError, InvalidRequestError
 from leakscale.reading import fault_of
 
-__all__ = ["EntryKind", "LedgerEntry", "entry_in"]
+__all__ = ["WORDS", "EntryKind", "LedgerEntry", "entry_in"]
+
+WORDS: Final = ("envelope", "receipt")
+"""Facts beside an amendment in the ledger of a fetched audit: what its author and the server signed."""
 
 
 class EntryKind(StrEnum):
@@ -50,6 +53,11 @@ class LedgerEntry:
     facts: Mapping[str, Any]
     previous: str
     """Hex Merkle root over the entries before it."""
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """The facts without the words that others signed."""
+        return {name: value for name, value in self.facts.items() if name not in WORDS}
 
 
 def entry_in(content: bytes, *, public_key: bytes, source: str) -> LedgerEntry:

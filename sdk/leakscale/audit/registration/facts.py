@@ -53,7 +53,7 @@ def _require_files(files: Any) -> None:
 
 
 def _require_amendment(entry: LedgerEntry) -> None:
-    amendment = Amendment.from_json(entry.facts)
+    amendment = Amendment.from_json(entry.told)
     _require(isinstance(amendment.reason, str) and isinstance(amendment.changes, Mapping), "its fields are others")
     _require(amendment.variant == entry.subject, f"it is {amendment.variant!r}")
     _require(json_digest(amendment.to_json()).hex() == entry.digest, "its digest is of another one")
