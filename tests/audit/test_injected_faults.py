@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.answering.builders import SpokenEngine, locked_audit
 from tests.audit.builders import choice
 from tests.audit.log_builders import inspect_logs, the_bank
 from tests.audit.registration.builders import NOW, PLAN, an_audit, edit_bank, write_lines
 
+from leakscale.audit.analysis import analyze_audit
+from leakscale.audit.answering.running import answer_audit
 from leakscale.audit.directory import AuditDirectory
 from leakscale.audit.importers import Selection, import_scores
 from leakscale.audit.registration.amending import amend_audit
@@ -76,6 +80,41 @@ def imported(second: str) -> Callable[[Path], object]:
     return lambda folder: import_scores(inspect_logs(second=second), Selection("match"), bank=the_bank())
 
 
+def answered(folder: Path) -> AuditDirectory:
+    """Return an audit whose models were asked: both know the public wording by heart."""
+    directory = locked_audit(folder)
+    for model in ("tiny", "other"):
+        answer_audit(directory, model, engine=SpokenEngine(lambda _: "The answer is 1."))
+    return directory
+
+
+def without(name: str) -> Callable[[Path], object]:
+    """Return an analysis of an audit of which somebody removed a file that was entered."""
+
+    def attempt(folder: Path) -> object:
+        directory = answered(folder)
+        (directory.root / "scores" / "registered" / "audit" / name).unlink()
+        return analyze_audit(directory)
+
+    return attempt
+
+
+def answered_twice(folder: Path) -> object:
+    """Remove a run that nobody likes, with all it said, and ask again."""
+    directory = answered(folder)
+    shutil.rmtree(directory.root / "scores")
+    shutil.rmtree(directory.private / "answers")
+    return answer_audit(directory, "tiny", engine=SpokenEngine(lambda _: "The answer is 25."))
+
+
+def with_an_analysis_removed(folder: Path) -> object:
+    """Analyze once more, as if it were the first time."""
+    directory = answered(folder)
+    analyze_audit(directory)
+    shutil.rmtree(directory.analysis)
+    return analyze_audit(directory)
+
+
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "changed number": (locked_after(first_text(lambda text: text.replace("5", "6"))), r"p\d/fresh-1: numbers-differ: "),
     "changed gold": (
@@ -100,6 +139,14 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "lock edited after signing": (with_a_byte_changed_after_signing, r"registration.*restore"),
     "amendment without a reason": (amended_without_a_reason, r"amendment.*reason"),
+    "scores removed": (without("tiny.base.correct.jsonl"), r"correct\.jsonl' is missing, and entry 3 .*restore it"),
+    "how the run went removed": (
+        without("tiny.base.quality.json"),
+        r"quality\.json' is missing, and entry .*restore it",
+    ),
+    "confidences removed": (without("other.base.confidence.jsonl"), r"confidence\.jsonl' is missing, and .*restore it"),
+    "answered twice": (answered_twice, r"the ledger has entered another one \(entry .*restore that one"),
+    "analysis removed": (with_an_analysis_removed, r"analysis\.json' is missing, and entry .*restore it"),
     "log with failed samples": (imported("failed-sample"), r"form fresh-2\): status: 1 of its samples .*'w2'"),
     "log whose prompt differs between forms": (
         imported("other-template"),
