@@ -12,6 +12,8 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 _SHOWN: Final = 80
 """Characters of a value that a message repeats."""
+_WORDS: Final = {"model_type": "it is an object with fields of its own", "tuple_type": "it is a list"}
+"""What is said where pydantic names a class of ours, or of Python's."""
 
 
 def validated(fields: Any, model: type[_Model], *, context: Any = None) -> _Model:
@@ -35,7 +37,7 @@ def broken_rule(error: ValidationError) -> str:
     """Return the first rule that a value broke, with the field and, where it is one, the plain value."""
     first = error.errors(include_url=False)[0]
     field = ".".join(map(str, first["loc"]))
-    rule = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    rule = _WORDS.get(first["type"]) or first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     found = repr(first["input"])[:_SHOWN] if isinstance(first["input"], str | int | float | bool) else ""
     subject = f"field '{field}': " if field else ""
     value = f" (got {found})" if found and found not in rule else ""

@@ -31,6 +31,10 @@ def parse_json(content: bytes | str, *, is_strict: bool = False) -> Any:
         return json.loads(content)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) or "digits" not in str(error):
+            raise
+        raise ValueError("it has a number of more than 4,300 digits; write it as text") from error
 
 
 def parse_object(content: bytes | str, *, is_strict: bool = False) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ def test_a_malformed_row_is_named(tmp_path: Path, fields: dict[str, Any], messag
         (b'{"id": NaN}', "NaN is no number of JSON"),
         (b"[1]", "row 1: "),
         (b"[" * 100_000, "row 1: not a JSON object"),
+        (b'{"id": ' + b"9" * 5_000 + b"}", "it has a number of more than 4,300 digits; write it as text"),
     ],
 )
 def test_a_file_that_is_no_bank_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -80,6 +82,32 @@ def test_a_file_that_is_no_bank_is_refused(tmp_path: Path, content: bytes, messa
     path.write_bytes(content)
     with pytest.raises(InvalidRequestError, match=message):
         read_bank(path)
+
+
+def test_the_mark_that_some_editors_put_first_is_none_of_the_bank(tmp_path: Path) -> None:
+    """It says UTF-8, and stands before the first brace."""
+    plain = bank(tmp_path, line())
+    path = tmp_path / "marked.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(line()).encode() + b"\n")
+
+    assert read_bank(path) == plain
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"gold": "5\ufeff"}, "field 'gold': it holds U+FEFF, which no reader sees; take it out"),
+        ({"gold": "\u202e5"}, "it holds U+202E"),
+        ({"stratum": "easy\x1b"}, "field 'stratum': it holds U+001B"),
+        ({"original": "a\0b"}, "field 'original.text': it holds U+0000"),
+        ({"original": 5}, "field 'original': it is an object with fields of its own"),
+    ],
+)
+def test_what_no_reader_sees_is_no_part_of_an_answer(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    """No answer would ever be equal to it, and a stratum is a heading."""
+    with pytest.raises(InvalidRequestError) as caught:
+        bank(tmp_path, line() | fields)
+    assert message in str(caught.value)
 
 
 def test_an_id_stands_for_one_parent(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from .helpers import write_study
         ("seed = 7", "seed = 9007199254740992", ["'seed'", "less than"]),
         ("seed = 7", 'seed = "7x"', ["'seed'", "integer", "7x"]),
         ("format = 1", "format = 2", ["'format'", "2"]),
-        ('name = "small"', 'name = "Not An Id"', ["'name'", "pattern", "Not An Id"]),
+        ('name = "small"', 'name = "Not An Id"', ["'name'", "no identifier", "Not An Id"]),
         ('kind = "practice"', 'kind = "secret"', ["edition.kind", "'practice' or 'private'", "secret"]),
         ("draw_count = 4", "draw_count = 0", ["experiment.draw_count", "0"]),
         ("resample_count = 200", "resample_count = 1", ["experiment.resample_count", "1"]),

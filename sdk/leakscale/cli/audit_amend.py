@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,6 +11,9 @@ from leakscale.cli.shell import shell_of
 from leakscale.reading import parse_toml
 
 __all__ = ["amend"]
+
+_SHOWN: Final = 4
+"""Files that are named of those that had been seen."""
 
 
 def amend(
@@ -38,7 +41,11 @@ def amend(
     directory = AuditDirectory.existing(root)
     amendment = amend_audit(directory, changes=_changes(changes), reason=reason)
     seen = (
-        f"{len(amendment.files_seen)} files of answers or scores existed" if amendment.files_seen else "nothing asked"
+        f"{len(amendment.files_seen)} files of answers, scores and their records existed: "
+        + ", ".join(amendment.files_seen[:_SHOWN])
+        + (", …" if len(amendment.files_seen) > _SHOWN else "")
+        if amendment.files_seen
+        else "nothing asked"
     )
     if AuditLedger(directory).latest(EntryKind.DEPOSIT) is not None:
         seen += " here; what the server had sealed and released it says at the next `leakscale audit deposit`"

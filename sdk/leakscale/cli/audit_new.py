@@ -51,6 +51,12 @@ def new(
         rewrites=rewrites,
         control=control,
     )
+    if rewrites is not None:
+        parents = read_bank(directory.bank(BankRole.AUDIT)).parents
+        found = sum(any(parent.fresh) for parent in parents)
+        shell_of(context).console.note(
+            f"rewrites of {found} of {len(parents)} drawn parents were taken from {rewrites}"
+        )
     strata = [name for name in read_bank(directory.frame).strata() if name]
     if strata and not record.strata:
         options = " ".join(f"--sample {name}=N" for name in strata)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from leakscale.models import EditionKind, Ring
 
 __all__ = ["Identifier", "ModelThroughput", "Strict", "StudyEdition", "StudyExperiment", "StudyModel"]
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+_IDENTIFIER: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+def _require_identifier(text: str) -> str:
+    if _IDENTIFIER.fullmatch(text) is None:
+        raise ValueError(
+            f"{text[:80]!r} is no identifier; write 1 to 63 small letters, digits and '-', which stands at neither end"
+        )
+    return text
+
+
+Identifier = Annotated[str, AfterValidator(_require_identifier)]
 
 
 class Strict(BaseModel):

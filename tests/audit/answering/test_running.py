@@ -295,7 +295,7 @@ def test_what_cannot_be_answered_says_why(tmp_path: Path) -> None:
         answer_audit(directory, "other", engine=engine)
     with pytest.raises(NotFoundError, match="model 'huge' is not in audit 'demo'"):
         answer_audit(directory, "huge", engine=engine)
-    with pytest.raises(PreconditionError, match="do not go together"):
+    with pytest.raises(PreconditionError, match="no adapter makes it; pass --adapter"):
         answer_audit(directory, "tiny", engine=engine, state="adapted")
     with pytest.raises(NotFoundError, match="without a control bank"):
         answer_audit(directory, "tiny", engine=engine, role=BankRole.CONTROL)

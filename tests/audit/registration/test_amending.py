@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audit.registration.builders import NOW, an_audit
+from tests.audit.registration.builders import NOW, PLAN, an_audit
 
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amending import amend_audit, amendments_of, registration_of
@@ -107,6 +107,19 @@ def test_an_amendment_that_breaks_a_rule_is_refused(
     with pytest.raises(InvalidRequestError, match=message):
         amend_audit(locked, changes=changes, reason="because")
     assert amendments_of(locked) == ()
+
+
+def test_an_amendment_of_how_models_are_asked_needs_one_that_is(tmp_path: Path) -> None:
+    """Of imported logs alone, nothing would ever be answered under it."""
+    logs = PLAN.replace('revision = "1"', 'revision = "1"\nengine = "log"').replace(
+        'revision = "2"', 'revision = "2"\nengine = "log"'
+    )
+    directory = an_audit(tmp_path, plan=logs)
+    lock_audit(directory, now=NOW)
+    with pytest.raises(InvalidRequestError, match=r"decoding\.token_count_max decides how models are asked, and every"):
+        amend_audit(directory, changes={"decoding.token_count_max": 1024}, reason="cut off")
+
+    assert amend_audit(directory, changes={"inference.rho": 0.05}, reason="wider").variant == "amendment-1"
 
 
 def test_a_draft_is_edited_and_not_amended(tmp_path: Path) -> None:

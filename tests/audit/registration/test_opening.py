@@ -50,6 +50,13 @@ def test_rewrites_that_exist_are_taken_for_the_drawn_parents(tmp_path: Path) -> 
     assert len(bank.parents) == 4
 
 
+def test_a_bank_of_rewrites_for_nobody_who_was_drawn_is_refused(tmp_path: Path) -> None:
+    """Its ids are other ones; all places would stay empty without a word."""
+    other = write_lines(tmp_path / "other.jsonl", [parent_line(number, prefix="q") for number in range(6)])
+    with pytest.raises(InvalidRequestError, match=r"none of the 4 drawn parents is in it \(it has 'q0', drawn was 'p"):
+        open_audit(tmp_path / "a", frame=_frame(tmp_path), size=4, seed=5, rewrites=other)
+
+
 def test_rewrites_of_another_original_are_refused(tmp_path: Path) -> None:
     """They would be compared with a question that they do not rewrite."""
     lines = [parent_line(number) | {"gold": "1"} for number in range(6)]

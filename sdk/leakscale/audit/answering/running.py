@@ -93,10 +93,12 @@ def answer_audit(
         IntegrityError: If anything was changed after the lock.
     """
     require_state(state)
-    if (adapter is None) is (state != "base"):
+    if state != "base" and adapter is None:
         raise PreconditionError(
-            f"state '{state}' and adapter '{adapter}' do not go together; the state without an adapter is `base`"
+            f"state '{state}' is another than base, and no adapter makes it; pass --adapter FOLDER, or no state"
         )
+    if state == "base" and adapter is not None:
+        raise PreconditionError(f"adapter '{adapter}' makes another state than base; name it, e.g. --state adapted")
     with directory.held():
         if state != "base":
             require_golds(directory, f"state '{state}'")

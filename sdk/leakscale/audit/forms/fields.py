@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, model_validator
 
 from leakscale.audit.forms.models import Criterion, Form, Option, Parent
 
@@ -13,7 +14,25 @@ __all__ = ["GOLDS_WITHHELD", "ParentFields"]
 GOLDS_WITHHELD: Final = "golds-withheld"
 """Context under which a parent is read that may not have a gold, in place of one that has to."""
 
-_Text = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=65_536, pattern=r"\S")]
+_Words = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=65_536, pattern=r"\S")]
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Controls, marks that turn a line, and the mark of byte order; marks that scripts need between letters are none."""
+
+
+def _require_seen(text: str) -> str:
+    if found := _UNSEEN.search(text):
+        raise ValueError(f"it holds U+{ord(found[0]):04X}, which no reader sees; take it out")
+    return text
+
+
+def _require_no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("it holds U+0000, which no text has; take it out")
+    return text
+
+
+_Text = Annotated[_Words, AfterValidator(_require_no_nul)]
+_Gold = Annotated[_Text, AfterValidator(_require_seen)]
 _Label = Annotated[str, StringConstraints(strict=True, pattern=r"^[\x21-\x7e]{1,16}$")]
 _Id = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:\-]{0,127}$")]
 
@@ -34,7 +53,7 @@ class _FormFields(_Fields):
     """A form: its text alone, or an object; what it leaves out is the parent's."""
 
     text: _Text
-    gold: _Text | None = None
+    gold: _Gold | None = None
     options: _Options | None = None
 
     @model_validator(mode="before")
@@ -48,13 +67,13 @@ class ParentFields(_Fields):
 
     id: _Id
     criterion: Criterion
-    gold: _Text | None = None
+    gold: _Gold | None = None
     """The right answer of every form that does not bring its own; of a choice, a label."""
     options: _Options | None = None
     original: _FormFields
     fresh: tuple[_FormFields | None, ...] = ()
     deep: tuple[_FormFields | None, ...] = ()
-    stratum: Annotated[str, StringConstraints(strict=True, max_length=128)] = ""
+    stratum: Annotated[str, StringConstraints(strict=True, max_length=128), AfterValidator(_require_seen)] = ""
 
     @model_validator(mode="after")
     def _check_answers(self, info: ValidationInfo) -> Self:

@@ -91,7 +91,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
             if not line.strip():
                 continue
             try:
-                yield number, parse_json(line.decode("utf-8"), is_strict=True)
+                yield number, parse_json(line.decode("utf-8-sig" if number == 1 else "utf-8"), is_strict=True)
             except ValueError as error:
                 raise InvalidRequestError(f"{path}, row {number}: not a JSON object in UTF-8: {error}") from error
 

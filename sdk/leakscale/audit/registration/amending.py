@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from leakscale.audit.clock import utc_now
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
@@ -28,6 +28,10 @@ from leakscale.digests import json_digest
 from leakscale.errors import InvalidRequestError, NotFoundError, PreconditionError
 
 __all__ = ["amend_audit", "amendments_of", "registration_of", "require_asked_anew", "scored_variant"]
+
+
+_ASKING: Final = frozenset({"prompt", "decoding", "scoring"})
+"""Tables of a plan that act on answers only where the audit asks for them."""
 
 
 def amend_audit(
@@ -146,6 +150,13 @@ def _check(
     if amended.plan == registration.plan:
         raise InvalidRequestError(
             f"amendment of audit '{registration.name}': it changes nothing; set a field to another value"
+        )
+    if all(model.is_asked_already for model in amended.plan.models) and (
+        idle := sorted(field for field in amendment.changes if field.split(".")[0] in _ASKING)
+    ):
+        raise InvalidRequestError(
+            f"amendment of audit '{registration.name}': {idle[0]} decides how models are asked, and every model is one "
+            "of engine 'log', which nobody asks; amend models or inference"
         )
     control_count = registration.control.parent_count if registration.control else 0
     require_engines(amended.plan)

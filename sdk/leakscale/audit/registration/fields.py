@@ -37,7 +37,7 @@ __all__ = [
 
 _Text = Annotated[str, Field(min_length=1, max_length=65_536, pattern=r"\S")]
 _Share = Annotated[float, Field(ge=0, le=1)]
-_Level = Annotated[float, Field(gt=0, lt=1)]
+_Level = Annotated[float, Field(gt=0, le=0.5)]
 _LOG_ENGINE: Final = "log"
 STRATIFIED_BOUND: Final = "hoeffding"
 """The one bound of the guardrail that has a stratified form."""
@@ -264,7 +264,8 @@ class InferenceTable(_Table):
         if list(self.rho_grid) != sorted(set(self.rho_grid)):
             raise ValueError("rho_grid: write each radius once, in ascending order")
         if self.rho not in self.rho_grid:
-            raise ValueError(f"rho is {self.rho:g}; it is one of rho_grid")
+            grid = ", ".join(f"{rho:g}" for rho in self.rho_grid)
+            raise ValueError(f"rho is {self.rho:g}; it is one of rho_grid ({grid}), which a plan may set too")
         return self
 
 

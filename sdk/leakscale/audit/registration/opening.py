@@ -191,6 +191,12 @@ def _bare(parent: Parent) -> Parent:
 def _with_rewrites(drawn: FormBank, written: FormBank) -> FormBank:
     """Fill the places of the drawn parents from a bank that has their rewrites."""
     known = {parent.parent_id: parent for parent in written.parents}
+    if not any(parent.parent_id in known for parent in drawn.parents):
+        raise InvalidRequestError(
+            f"bank of rewrites: none of the {len(drawn.parents)} drawn parents is in it (it has "
+            f"'{written.parents[0].parent_id}', drawn was '{drawn.parents[0].parent_id}'); give its parents the ids of "
+            "the frame"
+        )
     parents = []
     for parent in drawn.parents:
         found = known.get(parent.parent_id)
