@@ -410,6 +410,10 @@ def test_tables_that_the_server_did_not_sign_are_not_analyzed(author: Client, ru
     again.released().write_bytes(theirs.released().read_bytes())
     with pytest.raises(IntegrityError, match=r"model 'tiny' on the audit bank .* are not those that the server signed"):
         analyze_audit(again)
+    shown = [CliRunner().invoke(app, ["audit", "show", str(each.root)]) for each in (theirs, again)]
+    assert shown[0].exit_code == 0
+    assert "registered: released, verified, L2" in shown[0].output
+    assert "are not those that the server signed" in str(shown[1].exception)
 
 
 def test_an_amendment_of_the_inference_has_the_level_of_the_scores_that_it_reads(

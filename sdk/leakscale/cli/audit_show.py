@@ -129,7 +129,7 @@ def _fetched(directory: AuditDirectory, origin: Fetched) -> Iterator[str]:
     from leakscale.audit.directory import REGISTERED  # noqa: PLC0415
     from leakscale.audit.registration.amended import fetched_amendments  # noqa: PLC0415
     from leakscale.audit.registration.amending import amendments_of  # noqa: PLC0415
-    from leakscale.audit.registration.released import released_of  # noqa: PLC0415
+    from leakscale.audit.registration.released import released_of, require_released  # noqa: PLC0415
 
     yield f"fetched    {origin.audit} from {origin.server}, without golds"
     yield f"server     {origin.server_key.hex()}"
@@ -139,6 +139,7 @@ def _fetched(directory: AuditDirectory, origin: Fetched) -> Iterator[str]:
         if released is None:
             yield f"scores     {variant}: not released yet; see `leakscale audit submit`"
             continue
+        require_released(directory, variant)
         earlier = ", ".join(released.released_before)
         after = f"; those of {earlier} had left before" if earlier else ""
         yield f"scores     {variant}: released, verified, {released.assurance_level}{after}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def analyze_audit(
                 f"variant '{variant}' of audit '{registration.name}' has no scores; run `leakscale audit answer "
                 f"{directory.root} --variant {variant}`, or import its logs"
             )
-        _require_released(directory, tables, controls, scored)
+        require_released(directory, scored)
         models = [_with_quality(directory, model, standing, scored) for model in Panel.of(tables, controls)]
         panel = Panel(tuple(models), near_copies_of(bank, registration))
         settings = AuditSettings(
@@ -92,19 +92,6 @@ def _entered_tables(
     for model in registration.plan.models:
         for path in _score_files(directory, model.id, role, standing, scored):
             yield ScoreTable.from_jsonl(path)
-
-
-def _require_released(
-    directory: AuditDirectory, tables: Sequence[ScoreTable], controls: Sequence[ScoreTable], scored: str
-) -> None:
-    """Hold the accuracies of a fetched audit to what its server signed."""
-    held = [(BankRole.AUDIT, table) for table in tables] + [(BankRole.CONTROL, table) for table in controls]
-    paths = {
-        (role, table.model): directory.scores(table.model, bank=role, kind=table.kind, variant=scored)
-        for role, table in held
-        if not table.kind.is_signal
-    }
-    require_released(directory, scored, paths)
 
 
 def entered_accuracies(directory: AuditDirectory, model_id: str, *, role: BankRole, state: str) -> ScoreTable:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from leakscale.audit.directory import AuditDirectory, BankRole
 from leakscale.audit.registration.amended import amendment_digest
 from leakscale.audit.registration.origin import Fetched, fetched_of
+from leakscale.audit.scores.models import ScoreKind
 from leakscale.envelopes import open_envelope
 from leakscale.errors import IntegrityError, PreconditionError
 from leakscale.reading import fault_of
@@ -57,19 +57,14 @@ def released_of(directory: AuditDirectory, fetched: Fetched, variant: str) -> Re
     return released_in(path.read_bytes(), fetched, variant=variant, amendment=amendment, source=f"'{path}'")
 
 
-def require_released(directory: AuditDirectory, variant: str, accuracies: Mapping[tuple[BankRole, str], Path]) -> None:
+def require_released(directory: AuditDirectory, variant: str) -> None:
     """Hold the accuracies of a fetched audit to what its server signed; of another audit, the ledger alone says.
 
     The ledger of a fetched audit is signed by whoever answers, who could enter any table.
 
-    Args:
-        directory: Of an audit.
-        variant: Whose scores they are.
-        accuracies: File of each table, by bank and model.
-
     Raises:
         PreconditionError: If the server's word on the variant is not here.
-        IntegrityError: If a table is not the one that the server signed, or one is missing.
+        IntegrityError: If a table is not the one that the server signed, is missing, or is there twice.
     """
     fetched = fetched_of(directory)
     if fetched is None:
@@ -80,16 +75,15 @@ def require_released(directory: AuditDirectory, variant: str, accuracies: Mappin
             f"the scores of variant '{variant}' of {fetched.audit} are not released here; run `leakscale audit submit "
             f"{directory.root}`"
         )
-    for place, stated in released.tables.items():
-        path = accuracies.get(place)
-        if path is None or hashlib.sha256(path.read_bytes()).hexdigest() != stated.sha256:
-            role, model = place
+    for (role, model), stated in released.tables.items():
+        paths = [
+            directory.scores(model, bank=role, kind=kind, variant=variant) for kind in ScoreKind if not kind.is_signal
+        ]
+        if [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()] != [stated.sha256]:
             raise IntegrityError(
                 f"the scores of model '{model}' on the {role} bank ({variant}) are not those that the server signed; "
                 "fetch into a new folder, and submit there to take them"
             )
-    if beyond := accuracies.keys() - released.tables.keys():
-        raise IntegrityError(f"scores '{accuracies[min(beyond)]}' are none that the server signed; remove them")
 
 
 def released_in(content: bytes, fetched: Fetched, *, variant: str, amendment: str, source: str) -> Released:
