@@ -25,12 +25,12 @@ from leakscale.audit.registration.documents import registration_in
 from leakscale.audit.registration.opening import open_audit
 from leakscale.audit.registration.signing import AuditStatement
 from leakscale.audit.remote.chunks import answer_chunks
-from leakscale.audit.remote.pieces import deposit_pieces
+from leakscale.audit.remote.pieces import Deposit, deposit_pieces
 from leakscale.audit.scoring.answers import score_answers
 from leakscale.digests import json_digest
 from leakscale.form_engines import Generated, OptionScore
 from leakscale.statements import Predicate, envelope_bytes, predicate_of, signed_bytes, statement
-from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest
+from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest, Unavailable
 from leakscale_server.identity.caller import Caller
 from leakscale_server.identity.scopes import Role
 from leakscale_server.scorer.audits import documents
@@ -44,6 +44,7 @@ from leakscale_server.scorer.audits.contract import (
     ReleaseOrder,
     SealedSet,
 )
+from leakscale_server.scorer.audits.staging import Staging
 
 from .audit_bench import ADA, ROB, Bench, a_bench, a_caller
 from .deposited import (
@@ -195,7 +196,7 @@ def test_a_registration_of_somebody_else_stands_over_no_deposit(bench: Bench, tm
     theirs = AuditOrder("vault", "demo", forged, public)
 
     assert bench.scorer.facts(theirs).model_ids == MODELS
-    with pytest.raises(IntegrityFailure, match="not every piece of audit 'demo'"):
+    with pytest.raises(Unavailable, match="of the deposit of audit 'demo' are gone"):
         bench.scorer.deposit(DepositOrder(theirs, handles))
     for order in orders:
         with pytest.raises(InvalidRequest, match="does not open"):
@@ -357,20 +358,49 @@ def row_sizes(folder: Path, kind: str, audit_key: str) -> list[int]:
         return [size for (size,) in vault.execute(query, (kind, audit_key))]
 
 
-def test_rows_of_the_vault_are_as_long_whatever_is_right(bench: Bench, tmp_path: Path) -> None:
+def test_rows_of_the_vault_are_as_long_whatever_is_right(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who copies the file learns how many forms there are and how long, and nothing of the golds."""
+    monkeypatch.setattr(Deposit, "require_matches", lambda _deposit, _registration: None)
     sizes = []
-    for number, (gold, say) in enumerate((("7", right), ("7" * 1000, wrong))):
-        locked = a_locked(tmp_path / str(number), f"demo-{number}")
-        bench.deposit(locked)
-        marked(bench, locked, say=say)
-        for order in piece_orders(bench, with_golds(locked, lambda _, gold=gold: gold)):  # type: ignore[misc]
-            bench.scorer.keep(order)
+    for number, gold in enumerate(("7", "7" * 300)):
+        locked = with_golds(a_locked(tmp_path / str(number), f"demo-{number}"), lambda _, gold=gold: gold)  # type: ignore[misc]
+        handles = tuple(bench.scorer.keep(order) for order in piece_orders(bench, locked))
+        bench.scorer.deposit(DepositOrder(order_of(locked), handles))
+        marked(bench, locked, say=(right, wrong)[number])
         sizes.append([row_sizes(tmp_path / "data", kind, f"demo-{number}@vault") for kind in ("piece", "marks")])
     pieces, marks = sizes[0]
 
     assert sizes[0] == sizes[1]
-    assert (len(pieces), len(marks)) == (3 + 2, 4)
+    assert (len(pieces), len(marks)) == (3, 4)
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_a_deposit_that_is_refused_leaves_nothing(is_cut_off: bool, bench: Bench, tmp_path: Path) -> None:
+    """The vault is for good: what was never judged would fill it, and nobody could take it out."""
+    locked = with_golds(a_locked(tmp_path), lambda _: "1")
+    if is_cut_off:
+        for order in piece_orders(bench, locked)[:2]:
+            bench.scorer.keep(order)
+    else:
+        with pytest.raises(InvalidRequest, match="gold-changed"):
+            bench.deposit(locked)
+
+    assert row_sizes(tmp_path / "data", "piece", "demo@vault") == []
+
+
+def test_pieces_make_room_for_others() -> None:
+    """Memory is bounded; whose pieces are gone sends them again."""
+    staging = Staging(bytes_max=10)
+    for name, content in (("a", b"1234"), ("b", b"1234"), ("b", b"12345"), ("c", b"12")):
+        staging.put(name, content)
+    there = {name: staging.get(name) for name in "abc"}
+    staging.drop("b")
+    staging.put("d", b"12345678")
+
+    assert there == {"a": None, "b": b"12345", "c": b"12"}
+    assert {name: staging.get(name) for name in "abcd"} == {"a": None, "b": None, "c": b"12", "d": b"12345678"}
 
 
 def signed(locked: Locked, kind: AuditStatement, facts: dict[str, Any], *, digest: bytes = bytes(32)) -> bytes:

@@ -178,7 +178,7 @@ class AuditScoring(Protocol):
         """
 
     def keep(self, piece: PieceOrder) -> str:
-        """Keep a piece of a deposit, and return its handle: the same piece has the same one, which tells nothing of it.
+        """Keep a piece of a deposit in memory, and return its handle: the same piece has the same, which tells nothing.
 
         Raises:
             InvalidRequest: If it does not open.
@@ -190,7 +190,7 @@ class AuditScoring(Protocol):
         Raises:
             InvalidRequest: If forms or right answers are not those that were locked; names bank and rule.
             AlreadyDone: If they are deposited by another registration, or in another project.
-            IntegrityFailure: If the vault lacks a piece.
+            Unavailable: If a piece is gone from memory.
         """
 
     def forms(self, order: FormsOrder) -> Iterator[SealedPiece]:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from leakscale.audit.directory import BankRole
 from leakscale.audit.forms.models import Criterion, FormBank
-from leakscale.audit.registration.models import BankFacts
+from leakscale.audit.registration.models import BankFacts, Registration
 from leakscale.audit.remote.limits import FORMS_MAX
 from leakscale.audit.remote.names import bank_name, deposit_subject, forms_subject
-from leakscale.audit.remote.pieces import Deposit, form_pieces, read_deposit
+from leakscale.audit.remote.pieces import form_pieces, read_deposit
 from leakscale.audit.scoring.numbers import read_number
 from leakscale.digests import canonical_json
 from leakscale.errors import LeakScaleError
 from leakscale.sealing import HolderKey, SealedPiece, seal_pieces
 from leakscale.statements import Predicate, statement
-from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest
+from leakscale_server.errors import AlreadyDone, IntegrityFailure, InvalidRequest, Unavailable
 from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.scorer.audits.contract import (
     AuditOrder,
@@ -29,6 +29,7 @@ from leakscale_server.scorer.audits.contract import (
     PieceOrder,
 )
 from leakscale_server.scorer.audits.documents import banks_of, registration_of, require_depositable
+from leakscale_server.scorer.audits.staging import Staging
 from leakscale_server.store.signing import Signer
 from leakscale_server.store.vault import Vault
 
@@ -60,6 +61,7 @@ class Deposits:
         self._vault = vault
         self._signer = signer
         self._kept = KeptBanks()
+        self._staging = Staging()
         self._keys: dict[str, HolderKey] = {}
         """By project; one that was read stays what it is."""
 
@@ -96,7 +98,7 @@ class Deposits:
             ) from error
         # Keyed: its plain digest would confirm a guess of the right answers in it.
         handle = hmac.digest(key.private, content, "sha256").hex()
-        self._vault.keep_of_audit(_PIECE, audit_key(audit), _piece_name(audit, handle), content)
+        self._staging.put(_staged_name(audit, handle), content)
         return handle
 
     def deposit(self, order: DepositOrder) -> None:
@@ -104,8 +106,18 @@ class Deposits:
         audit = order.audit
         registration = registration_of(audit)
         require_depositable(registration, audit_id=audit.audit_id)
-        found = self._read(audit, order.handles)
         try:
+            staged = [self._staged(audit, handle) for handle in order.handles]
+            self._judge(audit, registration, staged)
+            self._write(audit, order.handles, staged)
+        finally:
+            # What is refused is to leave nothing, and what stands lies in the vault.
+            for handle in order.handles:
+                self._staging.drop(_staged_name(audit, handle))
+
+    def _judge(self, audit: AuditOrder, registration: Registration, staged: Sequence[bytes]) -> None:
+        try:
+            found = read_deposit(staged)
             found.require_matches(registration)
         except LeakScaleError as error:
             raise _refused(audit, error) from error
@@ -113,8 +125,13 @@ class Deposits:
             _require_countable(audit, role, bank)
             _require_judged(audit, role, bank)
         self._require_first(audit, banks_of(registration))
-        body = canonical_json({"pieces": list(order.handles)})
-        self._vault.keep_of_audit(_DEPOSIT, audit_key(audit), registration_digest(audit), body)
+
+    def _write(self, audit: AuditOrder, handles: Sequence[str], staged: Sequence[bytes]) -> None:
+        body = canonical_json({"pieces": list(handles)})
+        with self._vault.transaction():
+            for handle, content in zip(handles, staged, strict=True):
+                self._vault.keep_of_audit(_PIECE, audit_key(audit), _piece_name(audit, handle), content)
+            self._vault.keep_of_audit(_DEPOSIT, audit_key(audit), registration_digest(audit), body)
 
     def opened(self, audit: AuditOrder) -> Mapping[str, OpenedBank]:
         """Return the banks of a deposit, by their roles.
@@ -156,11 +173,18 @@ class Deposits:
             {str(role): OpenedBank.of(bank) for role, bank in found.banks.items()}, sum(map(len, pieces))
         )
 
-    def _read(self, audit: AuditOrder, handles: tuple[str, ...]) -> Deposit:
-        try:
-            return read_deposit(self._pieces(audit, handles))
-        except LeakScaleError as error:
-            raise _refused(audit, error) from error
+    def _staged(self, audit: AuditOrder, handle: str) -> bytes:
+        content = self._staging.get(_staged_name(audit, handle))
+        if content is None:
+            # The same deposit may have been judged meanwhile, sent by another call.
+            content = self._vault.of_audit(_PIECE, audit_key(audit), _piece_name(audit, handle))
+        if content is None:
+            raise Unavailable(
+                f"pieces of the deposit of audit {audit.audit_id!r} are gone: the scorer was started again meanwhile, "
+                "or its room went to other deposits; deposit again",
+                subject=f"audits/{audit.audit_id}",
+            )
+        return content
 
     def _pieces(self, audit: AuditOrder, handles: tuple[str, ...]) -> Iterator[bytes]:
         for handle in handles:
@@ -174,6 +198,10 @@ def _piece_name(audit: AuditOrder, handle: str) -> str:
     # Of its registration, as the seal binds it: whoever carried a deposit could else sign a registration of its own
     # over the pieces that lie there, with as many models and answers as it likes.
     return f"{registration_digest(audit)}/{handle}"
+
+
+def _staged_name(audit: AuditOrder, handle: str) -> str:
+    return f"{audit_key(audit)}/{_piece_name(audit, handle)}"
 
 
 def _require_countable(audit: AuditOrder, role: BankRole, bank: FormBank) -> None:
