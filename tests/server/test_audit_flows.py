@@ -427,6 +427,10 @@ def test_an_amendment_of_the_inference_has_the_level_of_the_scores_that_it_reads
     answer(theirs, roles=(BankRole.AUDIT,))
     submitted(runner, theirs)
     assert registration_of(theirs, "amendment-1").assurance_level == "L2"
+    with pytest.raises(PreconditionError, match="changes the inference alone, and its analysis takes the registered"):
+        submitted(runner, theirs, variant="amendment-1")
+    shown = CliRunner().invoke(app, ["audit", "show", str(theirs.root)]).output
+    assert "scores     amendment-1: takes the registered ones" in shown
     analyze_audit(theirs, variant="amendment-1")
 
 

@@ -128,13 +128,20 @@ def _registered(registration: Registration) -> list[str]:
 def _fetched(directory: AuditDirectory, origin: Fetched) -> Iterator[str]:
     from leakscale.audit.directory import REGISTERED  # noqa: PLC0415
     from leakscale.audit.registration.amended import fetched_amendments  # noqa: PLC0415
-    from leakscale.audit.registration.amending import amendments_of  # noqa: PLC0415
+    from leakscale.audit.registration.amending import (  # noqa: PLC0415
+        amendments_of,
+        registration_of,
+        scored_variant,
+    )
     from leakscale.audit.registration.released import released_of, require_released  # noqa: PLC0415
 
     yield f"fetched    {origin.audit} from {origin.server}, without golds"
     yield f"server     {origin.server_key.hex()}"
     yield from map(str, fetched_amendments(directory, origin))
     for variant in (REGISTERED, *(each.variant for each in amendments_of(directory))):
+        if scored_variant(directory, registration_of(directory, variant)) != variant:
+            yield f"scores     {variant}: takes the registered ones; see `leakscale audit analyze --variant`"
+            continue
         released = released_of(directory, origin, variant)
         if released is None:
             yield f"scores     {variant}: not released yet; see `leakscale audit submit`"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from leakscale.audit.answering.answers import FormAnswer, scored_keys
 from leakscale.audit.answering.running import kept_answers
 from leakscale.audit.directory import REGISTERED, AuditDirectory, BankRole
-from leakscale.audit.registration.amending import registration_of
+from leakscale.audit.registration.amending import registration_of, require_asked_anew
 from leakscale.audit.registration.ledger import AuditLedger, EntryKind
 from leakscale.audit.registration.models import Registration
 from leakscale.audit.registration.origin import Fetched, fetched_of
@@ -70,7 +70,8 @@ def submit_answers(
         progress: Called with an answer set, the chunks of it that are there, and their number.
 
     Raises:
-        PreconditionError: If the directory was not fetched: then its scores are in it.
+        PreconditionError: If the directory was not fetched, for then its scores are in it; or the variant changes the
+            inference alone, and takes the registered scores.
         AlreadyDoneError: If somebody else sealed an answer set meanwhile.
         IntegrityError: If the server is another one, a signature does not hold, or anything was changed.
         ConflictError: If other answers of this token's principal, or other scores, are there already; or if a set that
@@ -79,7 +80,9 @@ def submit_answers(
     with directory.held():
         origin = _origin(directory)
         key = server_key_of(client, expected=origin.server_key, server=server)
-        run = _Submission(client, directory, registration_of(directory, variant), origin, key, server)
+        registration = registration_of(directory, variant)
+        require_asked_anew(directory, registration)
+        run = _Submission(client, directory, registration, origin, key, server)
         sealed = {each.name: each for each in client.audits.get(origin.audit).answer_sets if each.is_sealed}
         newly, unanswered = [], []
         for role, model_id in run.places():
