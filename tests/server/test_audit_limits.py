@@ -13,6 +13,7 @@ import pytest
 from tests.audit.registration.builders import PLAN
 
 from leakscale.audit.directory import BankRole
+from leakscale.audit.remote.chunks import answer_chunks
 from leakscale.audit.remote.limits import AMENDMENTS_MAX, DOCUMENT_BYTES_MAX, MODELS_MAX
 from leakscale.sealing import SealedPiece
 from leakscale.v1 import audit_service_pb2
@@ -21,6 +22,7 @@ from leakscale_server.identity.scopes import Role
 from leakscale_server.limits import MESSAGE_BYTES_MAX, PAGE_SIZE_MAX
 from leakscale_server.registry.audits import AuditDraft
 from leakscale_server.registry.audits import audits as registry_audits
+from leakscale_server.registry.audits import chunks as registry_chunks
 from leakscale_server.scorer.audits import deposits
 from leakscale_server.scorer.audits.banks import KeptBanks, OpenedBank, OpenedDeposit
 from leakscale_server.services.audits import AuditService
@@ -29,7 +31,7 @@ from leakscale_server.stages import audits as stages_audits
 from leakscale_server.stages.audits import AuditDeposit, SentChunk
 
 from .audit_bench import ADA, ROB, Bench, a_bench, a_caller
-from .deposited import a_locked, answers_to
+from .deposited import SALT, a_locked, answers_to, sealed_chunk
 
 RECEIPT_BYTES = 1200
 
@@ -119,6 +121,29 @@ def test_a_number_is_taken_so_often_and_no_more(bench: Bench, tmp_path: Path) ->
         bench.submit(key, answers_to(bank))
     assert bench.auditing.chunks(key, ROB, start=0, limit=9) == last
     assert bench.auditing.seal(key, ROB, chunk_count=1, request_id="seal").chunk_count == 1
+
+
+def test_a_set_takes_so_many_chunks_of_a_principal_and_no_more(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a chunk replaces stays in the registry; and no honest number is beyond the answers of a set."""
+    locked = a_locked(tmp_path)
+    bench.deposit(locked)
+    key, (answer, *_) = bench.set_key(locked, "audit", "tiny"), answers_to(locked.banks[BankRole.AUDIT])
+    deposit_key = bench.auditing.deposit_key(ROB).public_key
+
+    def submit(number: int, salt: bytes = SALT) -> None:
+        (chunk,) = answer_chunks([answer], salt=salt)
+        sealed = sealed_chunk(key.name, replace(chunk, number=number), deposit_key=deposit_key)
+        bench.auditing.submit(key, [SentChunk(number, sealed.digest, sealed.sealed)], ROB)
+
+    with pytest.raises(InvalidRequest, match="number 12 is not below 12"):
+        submit(12)
+    monkeypatch.setattr(registry_chunks, "_CHUNKS_MIN", 3)
+    for number in range(12):
+        submit(number)
+    with pytest.raises(InvalidRequest, match="has 12 chunks of yours"):
+        submit(0, bytes(32))
 
 
 def test_the_largest_audit_fits_a_message(bench: Bench) -> None:

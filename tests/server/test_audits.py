@@ -303,6 +303,11 @@ def test_whoever_lost_a_folder_answers_again(author: Client, runner: Client, tmp
     there = runner.audits.chunks(answer_set)
     receipt = runner.audits.seal(answer_set, chunk_count=1, answers_digest=digest).receipt
 
+    for digests in ([], [old.digest]):
+        with pytest.raises(AlreadyDoneError, match="or with other answers"):
+            runner.audits.seal(answer_set, chunk_count=1, answers_digest=answers_digest(digests))
+    with pytest.raises(InvalidRequestError, match="answers_digest has 1 bytes"):
+        runner.audits.seal(answer_set, chunk_count=1, answers_digest="00")
     assert "others of yours took their place" in told
     assert there == {0: new.digest, 7: leftover.digest}
     assert receipt is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from leakscale_server.errors import BankIncomplete, CaseDuplicate, DigestConflict
+from leakscale_server.errors import BankIncomplete, CaseDuplicate, DigestConflict, InvalidRequest
 from leakscale_server.registry.audits.audit import SetKey
 from leakscale_server.store.database import InsertOnlyDatabase, Row
 
@@ -17,6 +17,8 @@ __all__ = ["FormChunk", "FormChunks"]
 
 _OF_SET = "project = ? AND audit_id = ? AND variant = ? AND bank = ? AND model_id = ? AND principal = ?"
 _PLACE_BYTES = 4
+_CHUNKS_MIN = 64
+"""Chunks that a principal may send to any set; to a larger one as many as it has answers."""
 _VERSIONS_MAX = 8
 """How often a number may be taken: a stream without end would fill the registry."""
 
@@ -55,8 +57,21 @@ class FormChunks:
         """Store a chunk that was judged and is not there; call it inside a transaction.
 
         Raises:
+            InvalidRequest: If no set of so many answers has its number, or the set has too many chunks.
             DigestConflict: If its number was taken too often.
         """
+        if number >= case_count:
+            raise InvalidRequest(
+                f"number {number} is not below {case_count}, the answers of set {key.name!r}; number chunks from 0",
+                subject="number",
+            )
+        chunk_count_max = max(_CHUNKS_MIN, case_count)
+        if len(self._rows(key, principal, "number")) >= chunk_count_max:
+            raise InvalidRequest(
+                f"answer set {key.name!r} has {chunk_count_max} chunks of yours, those that were replaced among them, "
+                "which is the most; seal what is there, or go on by another principal",
+                subject="number",
+            )
         version = len(self._rows(key, principal, "version", "AND number = ?", number))
         if version == _VERSIONS_MAX:
             raise DigestConflict(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from leakscale.models import SignedStatement
-from leakscale.statements import Predicate, statement
+from leakscale.statements import Predicate, statement, subject_of
 from leakscale_server.errors import AlreadyDone, BankIncomplete, InvalidRequest
 from leakscale_server.registry.audits.audit import Audit, SealedAnswers, SetKey
 from leakscale_server.registry.audits.chunks import FormChunk, FormChunks
@@ -20,6 +20,7 @@ __all__ = ["FormSeals"]
 
 _REQUEST_ID_BYTES_MAX: Final = 128
 _CHUNKS_MAX: Final = 2**16
+_DIGEST_BYTES: Final = 32
 _OF_VARIANT: Final = "SELECT * FROM form_seals WHERE project = ? AND audit_id = ? AND variant = ?"
 
 
@@ -99,6 +100,11 @@ class FormSeals:
             raise InvalidRequest(f"request_id is longer than {_REQUEST_ID_BYTES_MAX} bytes", subject="request_id")
         if not 1 <= chunk_count <= _CHUNKS_MAX:
             raise InvalidRequest(f"chunk_count {chunk_count} is not in 1 to {_CHUNKS_MAX}", subject="chunk_count")
+        if len(answers_digest) not in (0, _DIGEST_BYTES):
+            raise InvalidRequest(
+                f"answers_digest has {len(answers_digest)} bytes, and SHA-256 has {_DIGEST_BYTES}",
+                subject="answers_digest",
+            )
         with self._registry.transaction():
             sealed = self.find(key)
             if sealed is None:
@@ -107,10 +113,12 @@ class FormSeals:
                 self._close(audit, key, principal, chunks, request_id=request_id)
                 sealed = self.find(key)
                 assert sealed is not None  # noqa: S101 - written above
-        if (sealed.principal, sealed.request_id, sealed.chunk_count) != (principal, request_id, chunk_count):
+        _, digest = subject_of(sealed.receipt.payload)
+        asked = (principal, request_id, chunk_count, answers_digest or digest)
+        if (sealed.principal, sealed.request_id, sealed.chunk_count, digest) != asked:
             raise AlreadyDone(
-                f"answer set {key.name!r} was sealed by another principal or request; a set is sealed once, and its "
-                "receipt returns to the request that did it",
+                f"answer set {key.name!r} was sealed by another principal or request, or with other answers; a set is "
+                "sealed once, and its receipt returns to the request that did it",
                 subject=key.name,
             )
         return sealed
