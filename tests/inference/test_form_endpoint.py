@@ -249,6 +249,20 @@ def test_a_count_of_tokens_that_is_none_is_refused(model: ModelEndpoint, count: 
         opened(stub).generate(PROMPTS[:1], decoding=Decoding(4))
 
 
+def test_an_answer_that_the_cap_does_not_allow_is_refused(model: ModelEndpoint) -> None:
+    """A server that reads the cap under another name, or none at all, answers another question."""
+
+    def endless(body: dict[str, Any], *others: Any) -> dict[str, Any]:
+        answer = model(body, *others)
+        answer["choices"][0]["message"]["content"] = "5" * 5_000
+        return answer
+
+    with serving(endless) as stub:
+        with pytest.raises(ModelError, match=rf"endpoint '{stub.url}': .*5,000 characters, and 4 tokens were the most"):
+            opened(stub).generate(PROMPTS[:1], decoding=Decoding(4))
+        assert len(opened(stub).generate(PROMPTS[:1], decoding=Decoding(5))[0].text) == 5_000
+
+
 @pytest.mark.parametrize(
     ("broken", "words"),
     [

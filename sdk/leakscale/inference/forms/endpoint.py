@@ -100,7 +100,10 @@ class EndpointFormEngine:
             )
             for prompt, seed in zip(prompts, given, strict=True)
         ]
-        return self._all(requests, partial(read_generated, with_confidence=options.has_confidences))
+        read = partial(
+            read_generated, token_count_max=decoding.token_count_max, with_confidence=options.has_confidences
+        )
+        return self._all(requests, read)
 
     def score_options(self, prompt: FormPrompt, options: Sequence[str]) -> list[OptionScore]:
         """Say how probable each option is, as the joint probability of the tokens that tell options apart.

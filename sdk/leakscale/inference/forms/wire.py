@@ -26,6 +26,8 @@ _NEUTRAL_VLLM: Final[Mapping[str, Any]] = {**_NEUTRAL, "top_k": -1, "min_p": 0, 
 _COUNT_MAX: Final = 2**31 - 1
 _ROUNDING_NATS: Final = 1e-3
 """How far above 0 the log-probability of a certain token may come out in low precision."""
+_TOKEN_CHARACTERS_MAX: Final = 1024
+"""More than any vocabulary has in one token; runs of blanks are the longest."""
 _SHOWN_MAX: Final = 40
 """Characters of a wrong value in a message."""
 
@@ -67,7 +69,7 @@ def generate_request(
     return "chat/completions", {**body, "messages": messages, **({"logprobs": True} if with_confidence else {})}
 
 
-def read_generated(fields: Mapping[str, Any], *, with_confidence: bool) -> Generated:
+def read_generated(fields: Mapping[str, Any], *, token_count_max: int, with_confidence: bool) -> Generated:
     """Read an answer to `generate_request`.
 
     The confidence is the mean over the tokens that the server lists; whether the end of the turn is among them is the
@@ -75,9 +77,15 @@ def read_generated(fields: Mapping[str, Any], *, with_confidence: bool) -> Gener
 
     Raises:
         TransportFailure: If it is no answer, or the server broke it off.
-        ModelError: If something else than the model ended it, or what was asked for is not said.
+        ModelError: If something else than the model ended it, what was asked for is not said, or no model could have
+            written that much under the cap.
     """
     completion = read_completion(fields)
+    if len(completion.text) > token_count_max * _TOKEN_CHARACTERS_MAX:
+        raise ModelError(
+            f"the text of choices[0] has {len(completion.text):,} characters, and {token_count_max} tokens were the "
+            "most that was asked for; see what serves there, and that token_cap is the field it reads"
+        )
     values = _answer_values(fields) if with_confidence else []
     confidence = sum(values) / len(values) if values else None
     return Generated(completion.text, _token_count(fields, values), completion.is_cut_off, confidence)
