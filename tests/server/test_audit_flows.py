@@ -431,6 +431,11 @@ def test_an_amendment_of_the_inference_has_the_level_of_the_scores_that_it_reads
         submitted(runner, theirs, variant="amendment-1")
     shown = CliRunner().invoke(app, ["audit", "show", str(theirs.root)]).output
     assert "scores     amendment-1: takes the registered ones" in shown
+    assert {each.name.split("/")[3] for each in author.audits.get("audits/reread").answer_sets} == {"registered"}
+    with pytest.raises(NotFoundError, match="has no scores of its own; it takes the registered ones"):
+        runner.audits.scores("audits/reread/variants/amendment-1")
+    with pytest.raises(NotFoundError, match="does not exist on this server"):
+        runner.audits.seal("audits/reread/variants/amendment-1/banks/audit/models/tiny", chunk_count=1, request_id="x")
     analyze_audit(theirs, variant="amendment-1")
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.audit.registration.builders import PLAN
 
 from leakscale.audit.directory import BankRole
+from leakscale.audit.registration.models import Amendment
 from leakscale.audit.remote.chunks import answer_chunks
 from leakscale.audit.remote.limits import AMENDMENTS_MAX, DOCUMENT_BYTES_MAX, MODELS_MAX
 from leakscale.sealing import SealedPiece
@@ -21,6 +22,7 @@ from leakscale_server.errors import DigestConflict, InvalidRequest
 from leakscale_server.identity.scopes import Role
 from leakscale_server.limits import MESSAGE_BYTES_MAX, PAGE_SIZE_MAX
 from leakscale_server.registry.audits import AuditDraft
+from leakscale_server.registry.audits import audit as registry_audit
 from leakscale_server.registry.audits import audits as registry_audits
 from leakscale_server.registry.audits import chunks as registry_chunks
 from leakscale_server.scorer.audits import deposits
@@ -146,8 +148,10 @@ def test_a_set_takes_so_many_chunks_of_a_principal_and_no_more(
         submit(0, bytes(32))
 
 
-def test_the_largest_audit_fits_a_message(bench: Bench) -> None:
+def test_the_largest_audit_fits_a_message(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be told would be there and out of reach."""
+    asking = Amendment(1, "longer", {"decoding.token_count_max": 1024}, "2026-01-01T00:00:00+00:00", ())
+    monkeypatch.setattr(registry_audit, "amendment_in", lambda *_, **__: asking)  # bytes of full length are none
     audit = bench.audits.create(a_large_draft("0" * 63))
     for number in range(1, AMENDMENTS_MAX + 1):
         content = bytes(DOCUMENT_BYTES_MAX - 1) + bytes([number])

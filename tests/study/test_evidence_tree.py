@@ -102,7 +102,7 @@ def test_whoever_lists_a_changed_file_anew_is_found_by_the_digest_that_was_kept(
     check_manifest(copy.root, Expectations())
     with pytest.raises(IntegrityError, match=f"the digest that was kept is {kept}"):
         check_manifest(copy.root, Expectations(manifest_digest=kept))
-    with pytest.raises(IntegrityError, match=f"the study keeps {kept}"):
+    with pytest.raises(IntegrityError, match=f"the study keeps .*{kept}"):
         check_manifest(copy.root, Expectations(study=finished))
 
 

@@ -142,5 +142,5 @@ def test_damaged_times_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
 
     (tmp_path / "stages.json").write_text("{broken")
 
-    with pytest.raises(IntegrityError, match=r"stages\.json' is not valid JSON: .*; delete it"):
+    with pytest.raises(IntegrityError, match=r"stages\.json' cannot be read: .*; delete it"):
         _read_stages(tmp_path / "stages.json")

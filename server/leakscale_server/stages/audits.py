@@ -9,7 +9,7 @@ from typing import Final
 from leakscale.audit.remote.limits import DOCUMENT_BYTES_MAX, PIECE_BYTES_MAX
 from leakscale.models import SignedStatement
 from leakscale.sealing import SealedPiece, is_holder_key
-from leakscale_server.errors import InvalidRequest, NotSealed
+from leakscale_server.errors import InvalidRequest, NotFound, NotSealed
 from leakscale_server.identity.caller import Caller
 from leakscale_server.registry.audits import (
     Audit,
@@ -282,6 +282,9 @@ class Auditing:
                 "scores leave together, once every one is",
                 subject=missing[0],
             )
+        if not sealed:
+            name = f"{audit.name}/variants/{variant}"
+            raise NotFound(f"variant {name!r} has no scores of its own; it takes the registered ones", subject=name)
         last = max(each.ledger_index for each in sealed.values())
         principals = {each.principal for each in sealed.values()}
         return ReleaseOrder(

@@ -184,6 +184,11 @@ class Amendment:
     """Answers and scores that existed already: what whoever amends may have seen."""
 
     @property
+    def asks_anew(self) -> bool:
+        """Tell whether anything changes that an answer or a score depends on; else the registered scores stand."""
+        return any(not path.startswith("inference.") for path in self.changes)
+
+    @property
     def variant(self) -> str:
         """Name under which its answers and scores are kept."""
         return f"amendment-{self.number}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from leakscale.audit.registration.documents import amendment_in
 from leakscale.audit.remote.names import answer_set_name, audit_name
 from leakscale.models import SignedStatement
 from leakscale_server.errors import NotFound
@@ -125,7 +126,11 @@ class Audit:
             raise NotFound(f"bank {name!r} does not exist on this server", subject=name)
 
     def sets_of(self, variant: str) -> Iterator[SetKey]:
-        """Yield the answer sets of a variant, bank by bank."""
+        """Yield the answer sets of a variant, bank by bank; an amendment that asks nobody anew has none of its own."""
+        if variant != REGISTERED:
+            envelope, key = self.amendment(variant), self.draft.author_key
+            if not amendment_in(envelope, public_key=key, source=variant).asks_anew:
+                return
         for bank in self.draft.banks:
             for model_id in self.draft.model_ids:
                 yield SetKey(self.draft.project, self.draft.audit_id, variant, bank, model_id)
