@@ -107,7 +107,7 @@ def test_shards_may_be_answered_by_clusters(bank: FrozenBank, files: BankFiles, 
     [
         ({"engine": "ray"}, InvalidRequestError, "cannot be of engine 'ray'"),
         ({"engine": "other"}, InvalidRequestError, "engine 'other' is not one of"),
-        ({"options": {"dtype": "int4"}}, ModelError, "dtype 'int4'"),
+        ({"options": {"dtype": "int4"}}, InvalidRequestError, "dtype' is 'int4'"),
         ({"worker_count": -1}, InvalidRequestError, "worker_count -1"),
         ({"workers": 2}, InvalidRequestError, "option 'workers' does not exist"),
         ({"cpu_count": 0}, InvalidRequestError, "needs some CPU or GPU"),

@@ -13,9 +13,9 @@ import pytest
 from tests.audit.registration.builders import PLAN
 
 from leakscale.audit.directory import BankRole
-from leakscale.audit.registration.models import Amendment
 from leakscale.audit.remote.chunks import answer_chunks
 from leakscale.audit.remote.limits import AMENDMENTS_MAX, DOCUMENT_BYTES_MAX, MODELS_MAX
+from leakscale.models import SignedStatement
 from leakscale.sealing import SealedPiece
 from leakscale.v1 import audit_service_pb2
 from leakscale_server.errors import DigestConflict, InvalidRequest
@@ -150,8 +150,9 @@ def test_a_set_takes_so_many_chunks_of_a_principal_and_no_more(
 
 def test_the_largest_audit_fits_a_message(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be told would be there and out of reach."""
-    asking = Amendment(1, "longer", {"decoding.token_count_max": 1024}, "2026-01-01T00:00:00+00:00", ())
-    monkeypatch.setattr(registry_audit, "amendment_in", lambda *_, **__: asking)  # bytes of full length are none
+    entry = b'{"predicate": {"facts": {"changes": {"decoding.token_count_max": 1024}}}}'
+    asking = SignedStatement(entry, bytes(64), bytes(32))
+    monkeypatch.setattr(registry_audit, "statement_in", lambda *_, **__: asking)  # bytes of full length are none
     audit = bench.audits.create(a_large_draft("0" * 63))
     for number in range(1, AMENDMENTS_MAX + 1):
         content = bytes(DOCUMENT_BYTES_MAX - 1) + bytes([number])

@@ -167,5 +167,7 @@ def test_a_table_that_cannot_be_read_is_named() -> None:
     del facts["family_tables"][0]["rows"][0]["median"]
     payload = statement(Predicate.DISCLOSURE, subject="experiments/e", digest=b"d" * 32, predicate=facts)
 
-    with pytest.raises(IntegrityError, match="table 'family-profiles' of the disclosure cannot be read: 'median'"):
+    with pytest.raises(
+        IntegrityError, match="table 'family-profiles' of the disclosure cannot be read: it lacks 'median'"
+    ):
         analyze_disclosure(*signed(payload), Identities())

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from leakscale.audit.directory import REGISTERED
 from leakscale.audit.registration.plan import AuditPlan, plan_from_fields
+from leakscale.audit.remote.limits import asks_anew
 from leakscale.errors import InvalidRequestError
 from leakscale.stats import FinitePopulationDesign, Stratum
 
@@ -186,7 +187,7 @@ class Amendment:
     @property
     def asks_anew(self) -> bool:
         """Tell whether anything changes that an answer or a score depends on; else the registered scores stand."""
-        return any(not path.startswith("inference.") for path in self.changes)
+        return asks_anew(self.changes)
 
     @property
     def variant(self) -> str:

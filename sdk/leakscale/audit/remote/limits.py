@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "PARENTS_MAX",
     "PIECE_BYTES_MAX",
     "PIECE_PARENTS_MAX",
+    "asks_anew",
 ]
 
 DOCUMENT_BYTES_MAX: Final = 256 * 1024
@@ -37,3 +39,11 @@ PIECE_PARENTS_MAX: Final = 256
 ANSWERS_PER_CHUNK_MAX: Final = 256
 ANSWER_BYTES_MAX: Final = 256 * 1024
 """Text of an answer in UTF-8."""
+
+
+def asks_anew(changes: Iterable[str]) -> bool:
+    """Tell whether an amendment of these fields changes what an answer or a score depends on.
+
+    One of the inference alone does not: it takes the registered scores, and a server keeps no answer sets for it.
+    """
+    return any(not field.startswith("inference.") for field in changes)
