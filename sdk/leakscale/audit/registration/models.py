@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from leakscale.audit.directory import REGISTERED
 from leakscale.audit.registration.plan import AuditPlan, plan_from_fields
-from leakscale.audit.remote.limits import asks_anew
 from leakscale.errors import InvalidRequestError
 from leakscale.stats import FinitePopulationDesign, Stratum
 
@@ -183,11 +182,6 @@ class Amendment:
     amended_at: str
     files_seen: tuple[str, ...]
     """Answers and scores that existed already: what whoever amends may have seen."""
-
-    @property
-    def asks_anew(self) -> bool:
-        """Tell whether anything changes that an answer or a score depends on; else the registered scores stand."""
-        return asks_anew(self.changes)
 
     @property
     def variant(self) -> str:
