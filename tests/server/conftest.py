@@ -17,6 +17,7 @@ from leakscale_server.identity.token_registry import TokenRegistry
 from leakscale_server.limits import CallLimits
 from leakscale_server.store.registry_tables import open_registry
 
+from .deposited import client_of
 from .helpers import OTHER_SEEDS, World, a_frozen_edition, a_world, server_config
 
 
@@ -62,3 +63,17 @@ def retired(client: Client, world: World) -> Edition:
     """An edition whose truth is in the open."""
     frozen, _ = a_frozen_edition(client, "spent", **OTHER_SEEDS)
     return client.editions.retire(frozen.name)
+
+
+@pytest.fixture(scope="module")
+def author(server: RunningServer, data_dir: Path) -> Iterator[Client]:
+    """Who deposits audits."""
+    with client_of(server, data_dir, "ada", Role.AUTHOR, project="flows") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def runner(server: RunningServer, data_dir: Path) -> Iterator[Client]:
+    """Who answers them."""
+    with client_of(server, data_dir, "rob", Role.AUDITOR, project="flows") as client:
+        yield client
